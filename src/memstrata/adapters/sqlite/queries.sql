@@ -1,0 +1,448 @@
+-- Every statement the store runs: a name, one sentence, the SQL. Lists come as JSON texts.
+
+-- name: key_number
+-- The number of a key, if it has one.
+SELECT number FROM keys
+WHERE space = :space AND owner = :owner AND scope = :scope AND ref = :ref;
+
+-- name: add_key
+-- Give a key its number.
+INSERT INTO keys (space, owner, scope, ref) VALUES (:space, :owner, :scope, :ref) RETURNING number;
+
+-- name: memory_keys
+-- Every key of a space that memories may belong to.
+SELECT owner, scope, ref FROM keys
+WHERE space = :space AND scope IN ('user', 'project', 'agent')
+ORDER BY owner, scope, ref;
+
+-- name: next_seqs
+-- Take the next :count sequence numbers of a key; gives the last of them.
+UPDATE keys SET last_seq = last_seq + :count WHERE number = :number RETURNING last_seq;
+
+-- name: count_texts
+-- Note that :count more rows of a key are in the text index.
+UPDATE keys SET texts = texts + :count WHERE number = :number;
+
+-- name: memory
+-- The row with that id under one key.
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND id = :id;
+
+-- name: memories
+-- One key's rows that pass a listing, by id, behind the id :after.
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND id > :after
+    AND (:presences = '[]' OR presence IN (SELECT value FROM json_each(:presences)))
+    AND (:types = '[]' OR type IN (SELECT value FROM json_each(:types)))
+    AND (:text = '' OR instr(label, :text) > 0)
+    AND (:statuses = '[]' OR CASE
+            WHEN archived THEN 'archived'
+            WHEN invalid_at <= :now THEN 'invalid'
+            WHEN valid_until < :today THEN 'expired'
+            ELSE 'active'
+        END IN (SELECT value FROM json_each(:statuses)))
+ORDER BY id
+LIMIT :limit;
+
+-- name: files
+-- The file of each row of a key, what the index knows of it, and its presence.
+SELECT path, stat, presence FROM memories WHERE key = :key;
+
+-- name: named
+-- A key's rows of one normalised name that still claim it.
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND name = :name
+    AND NOT archived AND invalid_at IS NULL AND presence <> 'absent'
+ORDER BY +id; -- the plus keeps the planner off the index by id, which is the whole key
+
+-- name: slot
+-- A key's rows about one subject and slot, ended ones too.
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND subject = :subject AND slot = :slot
+    AND NOT archived AND presence <> 'absent'
+ORDER BY +id; -- the plus keeps the planner off the index by id, which is the whole key
+
+-- name: superseded
+-- A key's rows that a memory superseded.
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND superseded_by = :id
+ORDER BY +id; -- the plus keeps the planner off the index by id, which is the whole key
+
+-- name: counts
+-- How many rows of one key have each type and status.
+SELECT type,
+    CASE
+        WHEN archived THEN 'archived'
+        WHEN invalid_at <= :now THEN 'invalid'
+        WHEN valid_until < :today THEN 'expired'
+        ELSE 'active'
+    END AS status,
+    count(*)
+FROM memories
+WHERE key = :key AND presence <> 'absent'
+GROUP BY type, status;
+
+-- name: text_rows
+-- How many rows of some keys are in the text index.
+SELECT sum(texts) FROM keys WHERE number IN (SELECT value FROM json_each(:numbers));
+
+-- name: all_text_rows
+-- How many rows a text index holds.
+SELECT rows FROM text_counts WHERE name = :name;
+
+-- name: count_memory_phrases
+-- In how many memories each phrase is, by its place in the list.
+SELECT p.key, count(*)
+FROM json_each(:matches) p CROSS JOIN memory_text ON memory_text MATCH p.value
+GROUP BY p.key;
+
+-- name: count_message_phrases
+-- In how many messages each phrase is, by its place in the list.
+SELECT p.key, count(*)
+FROM json_each(:matches) p CROSS JOIN message_text ON message_text MATCH p.value
+GROUP BY p.key;
+
+-- name: search_memories
+-- The best hits of weighed phrases that pass type and validity; no end is known before retired_at.
+WITH part AS (
+    SELECT memory_text.rowid AS row,
+        bm25(memory_text, 2.0, 2.0, 1.0) * (p.value ->> 1) AS cost
+    FROM json_each(:phrases) p CROSS JOIN memory_text ON memory_text MATCH (p.value ->> 0)
+    LIMIT -1 -- keeps bm25 out of the sum, where FTS5 cannot compute it
+),
+total AS (SELECT row, sum(cost) AS cost FROM part GROUP BY row LIMIT -1),
+hit AS (
+    SELECT m.row AS row, cost
+    FROM total CROSS JOIN memories m ON m.row = total.row
+    WHERE (:types = '[]' OR m.type IN (SELECT value FROM json_each(:types)))
+        AND (:known_at IS NULL OR m.created_at <= :known_at)
+        AND (:every OR (
+            (m.invalid_at IS NULL OR m.invalid_at > :at
+                OR coalesce(m.retired_at, m.created_at) > :known_at)
+            AND (m.valid_until IS NULL OR m.valid_until >= :day)
+            AND (:as_of IS NULL OR m.valid_from IS NULL OR m.valid_from <= :as_of)))
+    ORDER BY cost, m.row
+    LIMIT :limit
+)
+SELECT m.key, hit.cost,
+    data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM hit JOIN memories m ON m.row = hit.row
+ORDER BY hit.cost, hit.row;
+
+-- name: search_messages
+-- The best hits of weighed phrases in a session and of some roles.
+WITH part AS (
+    SELECT message_text.rowid AS row, bm25(message_text) * (p.value ->> 1) AS cost
+    FROM json_each(:phrases) p CROSS JOIN message_text ON message_text MATCH (p.value ->> 0)
+    LIMIT -1 -- keeps bm25 out of the sum, where FTS5 cannot compute it
+),
+total AS (SELECT row, sum(cost) AS cost FROM part GROUP BY row LIMIT -1),
+hit AS (
+    SELECT m.position AS position, cost
+    FROM total CROSS JOIN messages m ON m.text = total.row
+    WHERE (:session IS NULL OR m.session = :session)
+        AND (:roles = '[]' OR m.role IN (SELECT value FROM json_each(:roles)))
+    ORDER BY cost, m.position
+    LIMIT :limit
+)
+SELECT hit.cost, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+FROM hit JOIN messages m ON m.position = hit.position
+ORDER BY hit.cost, hit.position;
+
+-- name: session_workspaces
+-- The workspaces in which a session said something.
+SELECT DISTINCT workspace FROM messages WHERE realm = :realm AND session = :session;
+
+-- name: message
+-- A realm's messages of one id, in any session or in one.
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+FROM messages
+WHERE realm = :realm AND id = :id AND (:session IS NULL OR session = :session)
+ORDER BY position;
+
+-- name: messages
+-- A session's messages behind a position.
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+FROM messages
+WHERE realm = :realm AND session = :session AND position > :after
+ORDER BY position
+LIMIT :limit;
+
+-- name: known_messages
+-- Those of some ids that a session holds.
+SELECT position, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+FROM json_each(:ids) wanted CROSS JOIN messages m
+    ON m.realm = :realm AND m.id = wanted.value AND m.session = :session;
+
+-- name: known_ids
+-- The ids of those of some messages that a session holds.
+SELECT m.id
+FROM json_each(:ids) wanted CROSS JOIN messages m
+    ON m.realm = :realm AND m.id = wanted.value AND m.session = :session;
+
+-- name: cursor
+-- How far a session has been extracted.
+SELECT position, last FROM cursors WHERE realm = :realm AND session = :session;
+
+-- name: sessions
+-- A realm's sessions with their messages and those behind the cursor, in order of first arrival.
+SELECT m.session, count(*), sum(m.position > coalesce(c.position, 0))
+FROM messages m LEFT JOIN cursors c ON c.realm = m.realm AND c.session = m.session
+WHERE m.realm = :realm
+GROUP BY m.session
+ORDER BY min(m.position);
+
+-- name: derived
+-- The memories that quote a message; evidence without a session names the message by its id alone.
+SELECT DISTINCT k.owner, k.scope, k.ref, m.id
+FROM evidence e JOIN memories m ON m.row = e.row JOIN keys k ON k.number = m.key
+WHERE e.space = :space AND e.message = :message AND e.session IN (:session, '')
+    AND (k.owner = :owner OR k.scope = 'project')
+ORDER BY k.owner, k.scope, k.ref, m.id;
+
+-- name: jobs
+-- Jobs of one realm or of all in some states, earliest due first.
+SELECT j.number, k.space, k.owner, kind, key, state, attempts, due, problem
+FROM jobs j JOIN keys k ON k.number = j.realm
+WHERE state IN (SELECT value FROM json_each(:states)) AND (:realm IS NULL OR j.realm = :realm)
+ORDER BY due, j.number;
+
+-- name: verdicts
+-- A realm's verdicts, newest first.
+SELECT number, session, batch, at, verdict, gate, name, reason, memory, quote_of
+FROM verdicts
+WHERE realm = :realm
+    AND (:session IS NULL OR session = :session)
+    AND (:verdict IS NULL OR verdict = :verdict)
+    AND (:after = 0 OR number < :after)
+ORDER BY number DESC
+LIMIT :limit;
+
+-- name: verdict_counts
+-- How many of each verdict a realm has.
+SELECT verdict, count(*) FROM verdicts WHERE realm = :realm GROUP BY verdict ORDER BY verdict;
+
+-- name: records
+-- The record lines of one memory under some keys, oldest first.
+SELECT owner, kind, id, version, tx, part, parts, at, data
+FROM records
+WHERE key IN (SELECT value FROM json_each(:keys)) AND id = :id
+ORDER BY at, version, number;
+
+-- name: record_lines
+-- Every record line of an owner, oldest first.
+SELECT owner, kind, id, version, tx, part, parts, at, data
+FROM records
+WHERE space = :space AND owner = :owner
+ORDER BY at, number;
+
+-- name: record_versions
+-- The newest recorded version of each memory of a key, and its digest.
+SELECT id, version, digest
+FROM (
+    SELECT id, version, digest,
+        row_number() OVER (PARTITION BY id ORDER BY version DESC, at DESC, number DESC) AS place
+    FROM records
+    WHERE key = :key
+)
+WHERE place = 1
+ORDER BY id;
+
+-- name: shards
+-- How many bytes of each shard of a log are indexed.
+SELECT path, size FROM shards WHERE log = :log ORDER BY path;
+
+-- name: totals
+-- Row counts of a space; texts are counted in the index itself.
+SELECT
+    (SELECT count(*) FROM keys k JOIN memories m ON m.key = k.number WHERE k.space = :space),
+    (SELECT count(*) FROM keys k JOIN messages m ON m.realm = k.number
+        WHERE k.space = :space AND k.scope = 'realm'),
+    (SELECT count(*) FROM keys k JOIN memory_text_docsize t
+        ON t.id BETWEEN k.number << 32 AND k.number << 32 | 0xFFFFFFFF
+        WHERE k.space = :space AND k.scope IN ('user', 'project', 'agent')),
+    (SELECT count(*) FROM keys k JOIN message_text_docsize t
+        ON t.id BETWEEN k.number << 32 AND k.number << 32 | 0xFFFFFFFF
+        WHERE k.space = :space AND k.scope = 'message'),
+    (SELECT count(*) FROM records WHERE space = :space),
+    (SELECT count(*) FROM keys k JOIN jobs j ON j.realm = k.number
+        WHERE k.space = :space AND k.scope = 'realm');
+
+-- name: memory_row
+-- Where a memory stands and the hash of its indexed text.
+SELECT row, text FROM memories WHERE key = :key AND id = :id;
+
+-- name: put_memory
+-- Insert a memory's row or replace all of it but the hits.
+INSERT INTO memories (
+    row, key, id, type, name, label, subject, slot, archived, valid_from, valid_until, invalid_at,
+    created_at, retired_at, superseded_by, root, path, digest, owner, stat, presence, since,
+    problem, hits, last_hit_at, text, data
+) VALUES (
+    :row, :key, :id, :type, :name, :label, :subject, :slot, :archived, :valid_from, :valid_until,
+    :invalid_at, :created_at, :retired_at, :superseded_by, :root, :path, :digest, :owner, :stat,
+    :presence, :since, :problem, :hits, :last_hit_at, :text, :data
+)
+ON CONFLICT (row) DO UPDATE SET
+    type = excluded.type, name = excluded.name, label = excluded.label, subject = excluded.subject,
+    slot = excluded.slot, archived = excluded.archived, valid_from = excluded.valid_from,
+    valid_until = excluded.valid_until, invalid_at = excluded.invalid_at,
+    created_at = excluded.created_at, retired_at = excluded.retired_at,
+    superseded_by = excluded.superseded_by, root = excluded.root,
+    path = excluded.path, digest = excluded.digest, owner = excluded.owner, stat = excluded.stat,
+    presence = excluded.presence, since = excluded.since, problem = excluded.problem,
+    text = excluded.text, data = excluded.data;
+
+-- name: drop_memory
+-- Remove a memory's row.
+DELETE FROM memories WHERE row = :row;
+
+-- name: add_memory_text
+-- Index a memory's salted terms.
+INSERT INTO memory_text (rowid, name, description, body)
+VALUES (:row, :name, :description, :body);
+
+-- name: drop_memory_text
+-- Take a memory out of the text index.
+DELETE FROM memory_text WHERE rowid = :row;
+
+-- name: add_evidence
+-- Link a row to a message that it quotes.
+INSERT INTO evidence (space, message, session, row)
+VALUES (:space, :message, :session, :row)
+ON CONFLICT DO NOTHING;
+
+-- name: drop_evidence
+-- Unlink a row from the messages that it quotes.
+DELETE FROM evidence WHERE row = :row;
+
+-- name: add_message
+-- Insert a message.
+INSERT INTO messages (
+    text, realm, session, id, role, said_at, recorded_at, workspace, agent, name, call, skip, content
+) VALUES (
+    :text, :realm, :session, :id, :role, :said_at, :recorded_at, :workspace, :agent, :name, :call,
+    :skip, :content
+);
+
+-- name: add_message_text
+-- Index a message's salted terms.
+INSERT INTO message_text (rowid, content) VALUES (:text, :terms);
+
+-- name: set_cursor
+-- Set how far a session has been extracted.
+INSERT INTO cursors (realm, session, position, last)
+VALUES (:realm, :session, :position, :last)
+ON CONFLICT (realm, session) DO UPDATE SET position = excluded.position, last = excluded.last;
+
+-- name: add_record
+-- Index a record line that is not there yet.
+INSERT INTO records (
+    space, key, owner, kind, id, version, tx, part, parts, at, digest, data
+) VALUES (
+    :space, :key, :owner, :kind, :id, :version, :tx, :part, :parts, :at, :digest, :data
+)
+ON CONFLICT (space, tx, part) DO NOTHING;
+
+-- name: add_verdict
+-- Append a verdict.
+INSERT INTO verdicts (
+    realm, session, batch, at, verdict, gate, name, reason, memory, quote_of
+) VALUES (
+    :realm, :session, :batch, :at, :verdict, :gate, :name, :reason, :memory, :quote_of
+);
+
+-- name: enqueue
+-- Add a waiting job, or let the one that waits serve for it at the earlier time.
+INSERT INTO jobs (realm, kind, key, state, due)
+VALUES (:realm, :kind, :key, 'waiting', :due)
+ON CONFLICT (realm, kind, key) WHERE state = 'waiting' DO UPDATE SET due = min(due, excluded.due);
+
+-- name: absorb_waiting
+-- Remove the other job that waits for the same; gives its due time.
+DELETE FROM jobs
+WHERE number <> :number AND state = 'waiting'
+    AND (realm, kind, key) = (SELECT realm, kind, key FROM jobs WHERE number = :number)
+RETURNING due;
+
+-- name: finish_job
+-- Set a job's state; starting it is no attempt yet, ending it is.
+UPDATE jobs
+SET state = :state, problem = :problem, attempts = attempts + (:state <> 'running'),
+    due = min(due, coalesce(:due, due))
+WHERE number = :number;
+
+-- name: drop_job
+-- Remove a job.
+DELETE FROM jobs WHERE number = :number;
+
+-- name: touch
+-- Add a hit to some memories.
+UPDATE memories
+SET hits = hits + 1, last_hit_at = max(coalesce(last_hit_at, ''), :at)
+WHERE key = :key AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: set_shard
+-- Remember how many bytes of a shard are indexed.
+INSERT INTO shards (log, path, size) VALUES (:log, :path, :size)
+ON CONFLICT (log, path) DO UPDATE SET size = excluded.size;
+
+-- name: clear_memory_text
+-- Take a space's memories out of the text index.
+DELETE FROM memory_text WHERE rowid IN (
+    SELECT m.row FROM keys k JOIN memories m ON m.key = k.number
+    WHERE k.space = :space AND m.text IS NOT NULL);
+
+-- name: clear_evidence
+-- Remove a space's links.
+DELETE FROM evidence WHERE space = :space;
+
+-- name: clear_memories
+-- Remove a space's memories.
+DELETE FROM memories WHERE key IN (SELECT number FROM keys WHERE space = :space);
+
+-- name: clear_message_text
+-- Take a space's messages out of the text index.
+DELETE FROM message_text WHERE rowid IN (
+    SELECT m.text FROM keys k JOIN messages m ON m.realm = k.number WHERE k.space = :space);
+
+-- name: clear_messages
+-- Remove a space's messages.
+DELETE FROM messages WHERE realm IN (SELECT number FROM keys WHERE space = :space);
+
+-- name: clear_text_counts
+-- Note that nothing of a space is in a text index.
+UPDATE keys SET texts = 0 WHERE space = :space;
+
+-- name: clear_cursors
+-- Remove a space's cursors.
+DELETE FROM cursors WHERE realm IN (SELECT number FROM keys WHERE space = :space);
+
+-- name: clear_records
+-- Remove a space's record lines.
+DELETE FROM records WHERE space = :space;
+
+-- name: clear_shards
+-- Forget what is indexed of every shard, for the lines must be read again.
+DELETE FROM shards;
+
+-- name: start_memory_merge
+-- Begin to merge all segments of the memories' text index.
+INSERT INTO memory_text (memory_text, rank) VALUES ('merge', -500);
+
+-- name: go_on_memory_merge
+-- Merge some more of the memories' text index.
+INSERT INTO memory_text (memory_text, rank) VALUES ('merge', 500);
+
+-- name: start_message_merge
+-- Begin to merge all segments of the messages' text index.
+INSERT INTO message_text (message_text, rank) VALUES ('merge', -500);
+
+-- name: go_on_message_merge
+-- Merge some more of the messages' text index.
+INSERT INTO message_text (message_text, rank) VALUES ('merge', 500);

@@ -1,0 +1,301 @@
+"""The queries of the store, on a reader's snapshot or inside the write transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from memstrata.adapters.sqlite import rows
+from memstrata.adapters.sqlite.connection import Connection
+from memstrata.adapters.sqlite.search import best
+from memstrata.domain import times
+from memstrata.domain.memory import Status, Type, normalised_name
+from memstrata.domain.scope import Key, Realm
+from memstrata.domain.terms import Term
+from memstrata.domain.turn import Message
+from memstrata.ports import (
+    Cursor,
+    FileStat,
+    Job,
+    Listing,
+    Moment,
+    Presence,
+    Queued,
+    Ranked,
+    RankedMessage,
+    RecordLine,
+    Stored,
+    VerdictRow,
+)
+
+
+def canonical(key: Key) -> Key:
+    """A project's memories are its members' together: whoever asks, the key has no owner."""
+    return Key(Realm(key.realm.space, ""), "project", key.ref) if key.scope == "project" else key
+
+
+def key_number(db: Connection, key: Key) -> int | None:
+    """The number of a key, None while nothing was stored under it."""
+    return _number(db, key.realm, key.scope, key.ref)
+
+
+def realm_number(db: Connection, realm: Realm) -> int | None:
+    """The number of a realm, None while nothing was stored in it."""
+    return _number(db, realm, "realm", "")
+
+
+def _number(db: Connection, realm: Realm, scope: str, ref: str) -> int | None:
+    values = {"space": realm.space, "owner": realm.owner, "scope": scope, "ref": ref}
+    found = db.one("key_number", values)
+    return None if found is None else int(found[0])
+
+
+def numbered(db: Connection, keys: Sequence[Key]) -> dict[int, Key]:
+    """The keys that have a number, by it, in order, each once."""
+    found: dict[int, Key] = {}
+    for key in dict.fromkeys(map(canonical, keys)):
+        number = key_number(db, key)
+        if number is not None:
+            found[number] = key
+    return found
+
+
+class Reads(ABC):
+    """`StoreRead`; where a connection comes from is the subclass's."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """A connection in a transaction that sees one state."""
+
+    def memory(self, keys: Sequence[Key], id: str) -> Stored | None:
+        with self._reading() as db:
+            for number, key in numbered(db, keys).items():
+                row = db.one("memory", {"key": number, "id": id})
+                if row is not None:
+                    return rows.stored(row, key)
+        return None
+
+    def memories(
+        self,
+        keys: Sequence[Key],
+        listing: Listing,
+        moment: Moment,
+        *,
+        after: str = "",
+        limit: int = 1000,
+    ) -> list[Stored]:
+        values = {
+            "after": after,
+            "limit": limit,
+            "types": rows.listed(listing.types),
+            "statuses": rows.listed(listing.statuses),
+            "presences": rows.listed(listing.presences),
+            "text": normalised_name(listing.text),
+            "now": times.stamp(moment.now),
+            "today": moment.today.isoformat(),
+        }
+        found: list[Stored] = []
+        with self._reading() as db:
+            for number, key in numbered(db, keys).items():
+                page = db.all("memories", {**values, "key": number})
+                found.extend(rows.stored(row, key) for row in page)
+        return _page(found, limit)
+
+    def files(self, key: Key) -> dict[str, tuple[FileStat | None, Presence]]:
+        key = canonical(key)
+        with self._reading() as db:
+            found = db.all("files", {"key": key_number(db, key)})
+        return {
+            path.rpartition("/")[2]: (rows.file_stat(text), presence)
+            for path, text, presence in found
+        }
+
+    def superseded(self, keys: Sequence[Key], id: str) -> list[Stored]:
+        with self._reading() as db:
+            return [
+                rows.stored(row, key)
+                for number, key in numbered(db, keys).items()
+                for row in db.all("superseded", {"key": number, "id": id})
+            ]
+
+    def named(self, key: Key, name: str) -> list[Stored]:
+        return self._of_key("named", key, {"name": normalised_name(name)})
+
+    def slot(self, key: Key, subject: str, slot: str) -> list[Stored]:
+        return self._of_key("slot", key, {"subject": subject, "slot": slot})
+
+    def _of_key(self, name: str, key: Key, values: dict[str, Any]) -> list[Stored]:
+        key = canonical(key)
+        with self._reading() as db:
+            found = db.all(name, {**values, "key": key_number(db, key)})
+        return [rows.stored(row, key) for row in found]
+
+    def counts(self, keys: Sequence[Key], moment: Moment) -> dict[tuple[Key, Type, Status], int]:
+        values = {"now": times.stamp(moment.now), "today": moment.today.isoformat()}
+        found: dict[tuple[Key, Type, Status], int] = {}
+        with self._reading() as db:
+            for number, key in numbered(db, keys).items():
+                for type, status, count in db.all("counts", {**values, "key": number}):
+                    found[key, type, status] = count
+        return found
+
+    def keys(self, space: str) -> tuple[Key, ...]:
+        with self._reading() as db:
+            found = db.all("memory_keys", {"space": space})
+        return tuple(Key(Realm(space, owner), scope, ref) for owner, scope, ref in found)
+
+    def search_memories(
+        self,
+        keys: Sequence[Key],
+        terms: Sequence[Term],
+        moment: Moment,
+        *,
+        types: Sequence[Type] = (),
+        limit: int = 20,
+    ) -> list[Ranked]:
+        filters = {**_validity(moment), "types": rows.listed(types)}
+        with self._reading() as db:
+            known = numbered(db, keys)
+            found = best(db, "memory", list(known), terms, filters, limit)
+        return [
+            Ranked(rows.stored(tuple(row), known[number]), -cost) for number, cost, *row in found
+        ]
+
+    def search_messages(
+        self,
+        realm: Realm,
+        workspaces: Sequence[str],
+        terms: Sequence[Term],
+        *,
+        session: str | None = None,
+        roles: Sequence[str] = (),
+        limit: int = 20,
+    ) -> list[RankedMessage]:
+        filters = {"session": session, "roles": rows.listed(roles)}
+        with self._reading() as db:
+            if session is not None:
+                workspaces = _session_workspaces(db, realm, session)
+            known = [_number(db, realm, "message", one) for one in dict.fromkeys(workspaces)]
+            numbers = [number for number in known if number is not None]
+            found = best(db, "message", numbers, terms, filters, limit)
+        return [RankedMessage(rows.message(row), -cost) for cost, *row in found]
+
+    def message(self, realm: Realm, id: str, session: str | None = None) -> list[Message]:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "id": id, "session": session}
+            found = db.all("message", values)
+        return [rows.message(row[1:]) for row in found]
+
+    def messages(
+        self, realm: Realm, session: str, *, after: int = 0, limit: int = 1000
+    ) -> list[Queued]:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "session": session}
+            found = db.all("messages", {**values, "after": after, "limit": limit})
+        return [Queued(row[0], rows.message(row[1:])) for row in found]
+
+    def known_messages(self, realm: Realm, session: str, ids: Sequence[str]) -> dict[str, Message]:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "session": session}
+            found = db.all("known_messages", {**values, "ids": rows.listed(ids)})
+        return {row[1]: rows.message(row[1:]) for row in found}
+
+    def cursor(self, realm: Realm, session: str) -> Cursor:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "session": session}
+            found = db.one("cursor", values)
+        return Cursor(session, *(found or (0, "")))
+
+    def sessions(self, realm: Realm) -> list[tuple[str, int, int]]:
+        with self._reading() as db:
+            found = db.all("sessions", {"realm": realm_number(db, realm)})
+        return [(session, count, behind) for session, count, behind in found]
+
+    def derived(self, realm: Realm, session: str, message: str) -> list[tuple[Key, str]]:
+        values = {"space": realm.space, "owner": realm.owner}
+        with self._reading() as db:
+            found = db.all("derived", {**values, "session": session, "message": message})
+        return [(Key(Realm(realm.space, owner), scope, ref), id) for owner, scope, ref, id in found]
+
+    def jobs(self, realm: Realm | None, states: Sequence[str] = ("waiting",)) -> list[Job]:
+        with self._reading() as db:
+            number = None if realm is None else realm_number(db, realm)
+            if realm is not None and number is None:
+                return []
+            found = db.all("jobs", {"realm": number, "states": rows.listed(states)})
+        return [rows.job(row) for row in found]
+
+    def verdicts(
+        self,
+        realm: Realm,
+        *,
+        session: str | None = None,
+        verdict: str | None = None,
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[VerdictRow]:
+        values = {"session": session, "verdict": verdict, "after": after, "limit": limit}
+        with self._reading() as db:
+            found = db.all("verdicts", {**values, "realm": realm_number(db, realm)})
+        return [rows.verdict(row) for row in found]
+
+    def verdict_counts(self, realm: Realm) -> dict[str, int]:
+        with self._reading() as db:
+            found = db.all("verdict_counts", {"realm": realm_number(db, realm)})
+        return dict(found)
+
+    def records(self, keys: Sequence[Key], id: str) -> list[RecordLine]:
+        with self._reading() as db:
+            values = {"keys": rows.listed(numbered(db, keys)), "id": id}
+            found = db.all("records", values)
+        return [rows.record(row) for row in found]
+
+    def record_lines(self, space: str, owner: str) -> Iterator[RecordLine]:
+        with self._reading() as db:
+            found = db.all("record_lines", {"space": space, "owner": owner})
+        return map(rows.record, found)
+
+    def record_versions(self, key: Key) -> dict[str, tuple[int, str]]:
+        with self._reading() as db:
+            found = db.all("record_versions", {"key": key_number(db, canonical(key))})
+        return {id: (version, digest) for id, version, digest in found}
+
+    def shards(self, log: str) -> dict[str, int]:
+        with self._reading() as db:
+            return dict(db.all("shards", {"log": log}))
+
+    def totals(self, space: str) -> dict[str, int]:
+        names = ("memories", "messages", "memory_texts", "message_texts", "records", "jobs")
+        with self._reading() as db:
+            (counts,) = db.all("totals", {"space": space})
+        return dict(zip(names, counts, strict=True))
+
+
+def _page(found: list[Stored], limit: int) -> list[Stored]:
+    """The first `limit` by id, and the others of the last id: the next page starts behind it."""
+    found.sort(key=lambda stored: stored.memory.id)
+    page = found[:limit]
+    return page + [one for one in found[limit:] if one.memory.id == page[-1].memory.id]
+
+
+def _validity(moment: Moment) -> dict[str, Any]:
+    as_of = times.stamp_or_none(moment.as_of)
+    day = moment.today
+    if moment.as_of is not None:
+        day = moment.as_of_day or moment.as_of.date()
+    return {
+        "every": moment.every,
+        "as_of": as_of,
+        "at": as_of or times.stamp(moment.now),
+        "day": day.isoformat(),
+        "known_at": times.stamp_or_none(moment.known_at),
+    }
+
+
+def _session_workspaces(db: Connection, realm: Realm, session: str) -> list[str]:
+    values = {"realm": realm_number(db, realm), "session": session}
+    return [workspace for (workspace,) in db.all("session_workspaces", values)]

@@ -1,0 +1,216 @@
+"""What the open write transaction can change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from memstrata.adapters.sqlite.connection import Connection
+from memstrata.adapters.sqlite.reads import Reads, canonical, key_number, numbered
+from memstrata.adapters.sqlite.rows import (
+    listed,
+    message_terms,
+    message_values,
+    record_values,
+    salted,
+    stored_values,
+    text_hash,
+    verdict_values,
+)
+from memstrata.domain import times
+from memstrata.domain.plan import Verdict
+from memstrata.domain.scope import Key, Realm
+from memstrata.domain.turn import Message
+from memstrata.errors import Internal
+from memstrata.ports import Cursor, RecordLine, Stored
+
+_CLEARED = (
+    *("clear_memory_text", "clear_evidence", "clear_memories", "clear_message_text"),
+    *("clear_messages", "clear_text_counts", "clear_cursors", "clear_records", "clear_shards"),
+)
+
+
+class Writes(Reads):
+    """`StoreWrite` on one connection, until `end`."""
+
+    __slots__ = ("_db",)
+
+    def __init__(self, db: Connection) -> None:
+        self._db: Connection | None = db
+
+    def end(self) -> None:
+        """The transaction is over: whoever still holds this may not use it."""
+        self._db = None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        yield self._open()
+
+    def _open(self) -> Connection:
+        if self._db is None:
+            raise Internal("a write transaction was used after its end")
+        return self._db
+
+    def put(self, stored: Stored) -> None:
+        db = self._open()
+        key = canonical(stored.memory.key)
+        number = self._number(key.realm, key.scope, key.ref)
+        old = db.one("memory_row", {"key": number, "id": stored.memory.id})
+        row, indexed = old or (self._rows(number, 1), None)
+        text = text_hash(stored)
+        values = {"row": row, "key": number, "text": text}
+        db.all("put_memory", {**stored_values(stored), **values})
+        if text != indexed:
+            self._index(row, number, stored, replace=indexed is not None, add=text is not None)
+        self._link(row, key.realm.space, stored, replace=old is not None)
+
+    def _index(self, row: int, number: int, stored: Stored, *, replace: bool, add: bool) -> None:
+        db = self._open()
+        db.all("count_texts", {"number": number, "count": add - replace})
+        if replace:
+            db.all("drop_memory_text", {"row": row})
+        if add:
+            one = stored.memory
+            values = {
+                "name": salted(number, one.name),
+                "description": salted(number, one.description),
+                "body": salted(number, one.body),
+            }
+            db.all("add_memory_text", {"row": row, **values})
+
+    def _link(self, row: int, space: str, stored: Stored, *, replace: bool) -> None:
+        db = self._open()
+        if replace:
+            db.all("drop_evidence", {"row": row})
+        db.many(
+            "add_evidence",
+            [
+                {"space": space, "message": one.message, "session": one.session, "row": row}
+                for one in stored.memory.evidence
+            ],
+        )
+
+    def drop(self, key: Key, id: str) -> None:
+        db = self._open()
+        found = db.one("memory_row", {"key": key_number(db, canonical(key)), "id": id})
+        if found is not None:
+            row, text = found
+            db.all("count_texts", {"number": row >> 32, "count": -(text is not None)})
+            for name in ("drop_memory_text", "drop_evidence", "drop_memory"):
+                db.all(name, {"row": row})
+
+    def add_messages(self, realm: Realm, messages: Sequence[Message]) -> None:
+        db = self._open()
+        number = self._number(realm, "realm", "")
+        new = self._unknown(number, messages)
+        texts = self._text_rows(realm, new)
+        db.many(
+            "add_message",
+            [
+                {**message_values(one), "realm": number, "text": text}
+                for one, text in zip(new, texts, strict=True)
+            ],
+        )
+        db.many(
+            "add_message_text",
+            [
+                {"text": text, "terms": message_terms(text >> 32, one)}
+                for one, text in zip(new, texts, strict=True)
+            ],
+        )
+
+    def _unknown(self, realm: int, messages: Sequence[Message]) -> list[Message]:
+        """Those that are not stored, in order, each once."""
+        sessions: dict[str, dict[str, None]] = {}
+        for one in messages:
+            sessions.setdefault(one.session, {})[one.id] = None
+        known: set[tuple[str, str]] = set()
+        for session, ids in sessions.items():
+            values = {"realm": realm, "session": session, "ids": listed(ids)}
+            known |= {(session, id) for (id,) in self._open().all("known_ids", values)}
+        new = {(one.session, one.id): one for one in reversed(messages)}
+        kept = [one for at, one in new.items() if at not in known]
+        return kept[::-1]
+
+    def _text_rows(self, realm: Realm, messages: Sequence[Message]) -> list[int]:
+        """A row in the text index for each, under the key of its workspace."""
+        sizes: dict[str, int] = {}
+        for one in messages:
+            sizes[one.workspace] = sizes.get(one.workspace, 0) + 1
+        following = {
+            workspace: self._text_rows_of(realm, workspace, count)
+            for workspace, count in sizes.items()
+        }
+        found: list[int] = []
+        for one in messages:
+            found.append(following[one.workspace])
+            following[one.workspace] += 1
+        return found
+
+    def _text_rows_of(self, realm: Realm, workspace: str, count: int) -> int:
+        number = self._number(realm, "message", workspace)
+        self._open().all("count_texts", {"number": number, "count": count})
+        return self._rows(number, count)
+
+    def set_cursor(self, realm: Realm, cursor: Cursor) -> None:
+        values = {"session": cursor.session, "position": cursor.position, "last": cursor.last}
+        self._open().all("set_cursor", {**values, "realm": self._number(realm, "realm", "")})
+
+    def add_records(
+        self, space: str, keys: Sequence[Key | None], lines: Sequence[RecordLine]
+    ) -> None:
+        values = []
+        for key, line in zip(keys, lines, strict=True):
+            number = None
+            if key is not None:
+                one = canonical(key)
+                number = self._number(one.realm, one.scope, one.ref)
+            values.append({**record_values(line), "space": space, "key": number})
+        self._open().many("add_record", values)
+
+    def add_verdicts(
+        self, realm: Realm, session: str, batch: str, at: datetime, rows: Sequence[Verdict]
+    ) -> None:
+        number = self._number(realm, "realm", "")
+        where = {"realm": number, "session": session, "batch": batch, "at": times.stamp(at)}
+        self._open().many("add_verdict", [{**verdict_values(one), **where} for one in rows])
+
+    def enqueue(self, realm: Realm, kind: str, key: str, due: datetime) -> None:
+        number = self._number(realm, "realm", "")
+        values = {"realm": number, "kind": kind, "key": key, "due": times.stamp(due)}
+        self._open().all("enqueue", values)
+
+    def finish_job(self, number: int, state: str, problem: str = "") -> None:
+        db = self._open()
+        if state == "done":
+            db.all("drop_job", {"number": number})
+            return
+        other = db.one("absorb_waiting", {"number": number}) if state == "waiting" else None
+        values = {"number": number, "state": state, "problem": problem}
+        db.all("finish_job", {**values, "due": other[0] if other else None})
+
+    def touch(self, keys: Sequence[Key], ids: Sequence[str], at: datetime) -> None:
+        db = self._open()
+        values = {"ids": listed(ids), "at": times.stamp(at)}
+        for number in numbered(db, keys):
+            db.all("touch", {**values, "key": number})
+
+    def set_shard(self, log: str, path: str, size: int) -> None:
+        self._open().all("set_shard", {"log": log, "path": path, "size": size})
+
+    def clear(self, space: str) -> None:
+        for name in _CLEARED:
+            self._open().all(name, {"space": space})
+
+    def _number(self, realm: Realm, scope: str, ref: str) -> int:
+        """The number of a key, given to it now if it has none."""
+        db = self._open()
+        values = {"space": realm.space, "owner": realm.owner, "scope": scope, "ref": ref}
+        (number,) = db.one("key_number", values) or db.all("add_key", values)[0]
+        return int(number)
+
+    def _rows(self, number: int, count: int) -> int:
+        """The first of `count` new rows of a key."""
+        ((last,),) = self._open().all("next_seqs", {"number": number, "count": count})
+        return (number << 32) | (int(last) - count + 1)

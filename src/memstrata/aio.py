@@ -1,0 +1,131 @@
+"""The same verbs for asyncio: each runs in a worker thread of our own, never of the host's pool.
+
+A cancelled await leaves the verb running to its end, so that a write is never half done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+
+from memstrata.memory import Session, Verbs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+P = ParamSpec("P")
+R = TypeVar("R")
+THREADS: Final = 8
+
+
+class Threads:
+    """A small pool that belongs to one `AsyncMemory`."""
+
+    def __init__(self, most: int = THREADS) -> None:
+        # asyncio and its pools cost a third of a start-up; whoever is synchronous never needs them.
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._pool = ThreadPoolExecutor(most, thread_name_prefix="memstrata")
+        self._running: set[Future[Any]] = set()
+
+    async def run(self, verb: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+        """`verb` in a thread; a cancelled await does not stop it."""
+        import asyncio
+
+        future = self._pool.submit(partial(verb, *args, **kwargs))
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return await asyncio.shield(asyncio.wrap_future(future))
+
+    async def rest(self) -> None:
+        """Wait for the verbs that run, those whose await was cancelled too."""
+        import asyncio
+
+        if running := [asyncio.wrap_future(future) for future in tuple(self._running)]:
+            await asyncio.wait(running)
+
+    def close(self) -> None:
+        """No more verbs; those that run are left to end."""
+        self._pool.shutdown(wait=False)
+
+
+def _verb(
+    verb: Callable[Concatenate[Verbs, P], R],
+) -> Callable[Concatenate[AsyncVerbs, P], Coroutine[Any, Any, R]]:
+    """The async form of a verb: same arguments, same result, same errors."""
+
+    @wraps(verb)
+    async def run(self: AsyncVerbs, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.threads.run(verb, self.sync, *args, **kwargs)
+
+    return run
+
+
+def _chat(
+    verb: Callable[Concatenate[Session, P], R],
+) -> Callable[Concatenate[AsyncSession, P], Coroutine[Any, Any, R]]:
+    """The async form of a session's verb."""
+
+    @wraps(verb)
+    async def run(self: AsyncSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.threads.run(verb, self.sync, *args, **kwargs)
+
+    return run
+
+
+class AsyncSession:
+    """One conversation, for asyncio; see `Session`."""
+
+    def __init__(self, sync: Session, threads: Threads) -> None:
+        self.sync = sync
+        self.threads = threads
+
+    commit = _chat(Session.commit)
+    recall = _chat(Session.recall)
+
+
+class AsyncVerbs:
+    """The verbs of `Verbs`, awaitable; at most `THREADS` run at a time."""
+
+    def __init__(self, sync: Verbs, threads: Threads) -> None:
+        self.sync = sync
+        self.threads = threads
+
+    search = _verb(Verbs.search)
+    search_conversations = _verb(Verbs.search_conversations)
+    add = _verb(Verbs.add)
+    get = _verb(Verbs.get)
+    list = _verb(Verbs.list)
+    history = _verb(Verbs.history)
+    trace = _verb(Verbs.trace)
+    why = _verb(Verbs.why)
+    drain = _verb(Verbs.drain)
+    import_ = _verb(Verbs.import_)
+    reindex = _verb(Verbs.reindex)
+    reconcile = _verb(Verbs.reconcile)
+    status = _verb(Verbs.status)
+    doctor = _verb(Verbs.doctor)
+    workspace_of = _verb(Verbs.workspace_of)
+    config = _verb(Verbs.config)
+
+    async def session(
+        self,
+        id: str,
+        *,
+        user: str | None = None,
+        workspace: str | PathLike[str] | None = None,
+        agent: str | None = None,
+    ) -> AsyncSession:
+        """The conversation `id`; see `Verbs.session`."""
+        found = await self.threads.run(
+            self.sync.session, id, user=user, workspace=workspace, agent=agent
+        )
+        return AsyncSession(found, self.threads)
+
+    async def close(self) -> None:
+        """Let what runs come to its end, close the memory, then the threads."""
+        await self.threads.rest()
+        await self.threads.run(self.sync.close)
+        self.threads.close()

@@ -1,0 +1,1 @@
+"""Values and rules. Pure: no I/O, no clock, no randomness, no settings."""

@@ -1,0 +1,72 @@
+"""Where things lie: pure paths of the home and of a workspace. No path is made from unchecked text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final
+
+from memstrata.domain import checks
+from memstrata.domain.scope import LOCAL_OWNER, Key
+
+HOME: Final = ""
+INDEX: Final = "MEMORY.md"
+IN_WORKSPACE: Final = ".memstrata"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A file or folder: `root` is `""` for the home or a workspace's root, `path` is relative to it, with `/`."""
+
+    root: str
+    path: str
+
+    def within(self, name: str) -> Place:
+        """`name` inside this folder."""
+        return Place(self.root, f"{self.path}/{name}" if self.path else name)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def folder(self) -> Place:
+        """The folder it lies in."""
+        return Place(self.root, self.path.rpartition("/")[0])
+
+    def __str__(self) -> str:
+        return f"{self.root}/{self.path}" if self.root else self.path
+
+
+def owner_folder(owner: str) -> str:
+    """The prefix of an owner's tree: nothing for `local`, `owners/<owner>/` for the others."""
+    return "" if owner == LOCAL_OWNER else f"owners/{checks.ref('owner', owner)}/"
+
+
+def memory_folder(key: Key, root: str = HOME) -> Place:
+    """The folder of a key's memory files; `root` is the workspace's root for a project key."""
+    match key.scope:
+        case "project":
+            return Place(root, f"{IN_WORKSPACE}/memory")
+        case "agent":
+            return Place(
+                HOME, f"{owner_folder(key.realm.owner)}memory/agent/{checks.ref('agent', key.ref)}"
+            )
+        case "user":
+            return Place(HOME, f"{owner_folder(key.realm.owner)}memory/user")
+
+
+def memory_file(key: Key, id: str, root: str = HOME) -> Place:
+    """The file of one memory."""
+    return memory_folder(key, root).within(f"{checks.ref('id', id)}.md")
+
+
+def shard(owner: str, log: str, at: datetime, zone: tzinfo) -> Place:
+    """The day's file of a log (`records`, `conversations`), by the local day of `zone`."""
+    return Place(HOME, f"{owner_folder(owner)}{log}/{at.astimezone(zone):%Y-%m-%d}.jsonl")
+
+
+def log_folder(owner: str, log: str) -> Place:
+    """The folder of a log's shards."""
+    return Place(HOME, f"{owner_folder(owner)}{log}")

@@ -1,0 +1,137 @@
+"""The only changes there are. A pipeline decides on a `Plan`; `pipelines/apply` carries it out.
+
+A plan prints (`--dry-run`), tests assert on it, and a stale one loses as `Conflict`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from memstrata.domain.memory import Memory
+from memstrata.domain.scope import Realm
+from memstrata.domain.turn import Message
+
+EXTRACT: Final = "extract"
+"""The kind of job that extracts a session."""
+
+Verb = Literal[
+    "add",
+    "update",
+    "merge",
+    "source",
+    "supersede",
+    "invalidate",
+    "edit",
+    "archive",
+    "restore",
+    "file",
+]
+"""Why a version came to be: `source` adds a source without a new version, `file` is a hand edit."""
+
+Kept = Literal["add", "update", "merge", "delete"]
+NotKept = Literal[
+    "transient",
+    "low_confidence",
+    "low_priority",
+    "unsupported",
+    "authority",
+    "no_workspace",
+    "noop",
+    "quota",
+    "sensitive",
+    "malformed",
+]
+VERDICTS: tuple[str, ...] = (*Kept.__args__, *NotKept.__args__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What a change was decided on: the version and the digest of the bytes that were read."""
+
+    version: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Write this state of a memory: file, row, text, links, record. `base` None: it must not exist yet."""
+
+    memory: Memory
+    verb: Verb
+    who: str
+    why: str
+    base: Base | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one gate said of one candidate. `gate` is `""` for a kept one."""
+
+    verdict: Kept | NotKept
+    gate: str
+    name: str
+    reason: str
+    memory: str = ""
+    quote_of: tuple[str, ...] = ()
+    """The ids of the messages that the candidate came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Store these messages in L0, each once."""
+
+    realm: Realm
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueue:
+    """Put a job on the list; one with the same kind and key that waits already serves for it."""
+
+    realm: Realm
+    kind: str
+    key: str
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A batch of one session has been extracted: from the cursor `expected` to message `last`."""
+
+    realm: Realm
+    session: str
+    batch: str
+    expected: int
+    cursor: int
+    first: str
+    last: str
+    extractor: str
+    verdicts: tuple[Verdict, ...]
+
+
+Change = Put | Append | Enqueue | Advance
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes that take effect together or not at all."""
+
+    changes: tuple[Change, ...]
+
+    def lines(self) -> list[str]:
+        """One line a change, for a person."""
+        return [_line(change) for change in self.changes]
+
+
+def _line(change: Change) -> str:
+    match change:
+        case Put(memory=memory, verb=verb, why=why):
+            return f"{verb} {memory.id} v{memory.version} {memory.name!r}: {why}"
+        case Append(messages=messages):
+            return f"append {len(messages)} messages"
+        case Enqueue(kind=kind, key=key):
+            return f"enqueue {kind} {key}"
+        case Advance(session=session, last=last):
+            return f"advance {session} to {last}"

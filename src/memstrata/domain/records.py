@@ -1,0 +1,83 @@
+"""The lines of `records/`: one for each version of a memory and for each extraction batch.
+
+Lines of one transaction share `tx` and are numbered `part` of `parts`; a group that is not whole was
+never committed. A memory's line holds all of it, so that history, restore and a write that was
+interrupted half-way need nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memstrata.domain import codec, times
+from memstrata.domain.plan import Advance, Put
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record line before it is written. `data` is JSON-able; `id` a memory's id or a session."""
+
+    kind: str
+    id: str
+    version: int
+    data: Mapping[str, object]
+
+
+def of_put(put: Put, *, owner: str, digest: str, path: str) -> Line:
+    """The line of one version: who, why, the whole memory, the digest of its file and where that lies."""
+    memory = put.memory
+    return Line(
+        kind="memory",
+        id=memory.id,
+        version=memory.version,
+        data={
+            "verb": put.verb,
+            "who": put.who,
+            "why": put.why,
+            "key": {
+                "owner": memory.key.realm.owner,
+                "scope": memory.key.scope,
+                "ref": memory.key.ref,
+            },
+            "author": owner,
+            "digest": digest,
+            "path": path,
+            "memory": codec.to_fields(memory),
+        },
+    )
+
+
+def of_advance(advance: Advance) -> Line:
+    """The line of one extraction batch: its messages and what came of it, in counts."""
+    counts: dict[str, int] = {}
+    for verdict in advance.verdicts:
+        counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
+    return Line(
+        kind="batch",
+        id=advance.session,
+        version=0,
+        data={
+            "batch": advance.batch,
+            "first": advance.first,
+            "last": advance.last,
+            "extractor": advance.extractor,
+            "outcome": counts,
+        },
+    )
+
+
+def encode(lines: Sequence[Line], tx: str, at: datetime) -> bytes:
+    """The lines as JSON Lines, numbered as one group."""
+    parts = len(lines)
+    return b"".join(
+        json.dumps(
+            {"kind": line.kind, "id": line.id, "version": line.version, "tx": tx}
+            | {"part": part, "parts": parts, "at": times.stamp(at), **line.data},
+            ensure_ascii=False,
+        ).encode()
+        + b"\n"
+        for part, line in enumerate(lines, start=1)
+    )

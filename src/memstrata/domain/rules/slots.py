@@ -1,0 +1,352 @@
+"""Slots: what of a subject a memory tells. One slot holds one value, so a newer one supersedes it.
+
+Slots are written in English in both languages: 换成 Brightwater supersedes "I work at Harrow". Where
+two values can stand side by side (likings, rules of different content) the slot holds the value, or
+there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Final
+
+
+def _table(text: str) -> Mapping[str, str]:
+    """`slot: word | word` lines, turned into the slot of each word; a line that begins with `|` goes on."""
+    rows = (row.partition(":") for row in re.sub(r"\n\s*\|", " |", text).strip().splitlines())
+    return {word.strip(): slot.strip() for slot, _, words in rows for word in words.split("|")}
+
+
+_DOMAIN_OF: Final = _table(
+    """
+    drink: tea | coffee | water | juice | beer | wine | espresso | latte | matcha | soda | cola
+        | cocoa | lemonade | sparkling water | green tea | black tea | oat milk | 茶 | 咖啡
+        | 绿茶 | 红茶 | 奶茶 | 果汁 | 啤酒 | 红酒 | 白开水 | 可乐 | 豆浆 | 拿铁 | 美式
+    editor: vim | neovim | emacs | vs code | vscode | intellij | pycharm | sublime
+        | sublime text | zed | helix | nano | webstorm
+    theme: dark mode | light mode | dark theme | light theme | dark themes | light themes
+        | 深色模式 | 浅色模式 | 深色主题 | 浅色主题 | 暗色主题 | 亮色主题 | 暗黑模式
+    programming language: python | rust | go | golang | java | kotlin | typescript | javascript
+        | ruby | c++ | c# | haskell | elixir | scala | swift | php | clojure | zig
+    indentation: tabs | spaces | two spaces | four spaces | 2 spaces | 4 spaces | 制表符 | 空格
+    operating system: linux | macos | windows | ubuntu | fedora | debian | arch | mac
+    seat: window seat | window seats | aisle seat | aisle seats | the window seat
+        | the aisle seat | an aisle seat | a window seat | 靠窗 | 靠窗的位置 | 靠窗的座位
+        | 靠过道 | 靠过道的位置 | 靠过道的座位 | 过道位 | 窗边的位置
+    shell: bash | zsh | fish | powershell
+    browser: firefox | chrome | safari | edge | brave
+    units: metric | imperial | metric units | imperial units | celsius | fahrenheit | 公制
+        | 英制 | 摄氏度
+    contact: email | e-mail | phone | phone calls | text messages | texting | slack | calls
+        | video calls | 邮件 | 电话 | 微信 | 短信
+    pet: cats | dogs | 猫 | 狗
+    transport: the train | trains | train | flying | driving | the bus | cycling | the bike
+        | 火车 | 高铁 | 飞机 | 开车 | 公交 | 地铁 | 骑车
+    time of day: mornings | afternoons | evenings | the morning | the afternoon | the evening
+        | 上午 | 下午 | 早上 | 晚上
+    holiday: the mountains | the sea | the beach | the city | the countryside | mountains
+        | beaches | 山 | 海边 | 海 | 城市 | 乡下
+    reading: paper books | e-books | ebooks | audiobooks | physical books | 纸质书 | 电子书
+        | 有声书
+    """
+)
+_TOOL_OF: Final = _table(
+    """
+    package manager: pnpm | npm | yarn | bun | pip | poetry | uv | pipenv | conda | pdm | cargo
+    database: postgresql | postgres | mysql | mariadb | sqlite | mongodb | mongo | cockroachdb
+        | dynamodb | oracle | cassandra | clickhouse | duckdb | tidb
+    cache: redis | memcached | valkey
+    test runner: jest | vitest | pytest | mocha | unittest | junit | rspec | ava | nose
+    end-to-end tests: playwright | cypress | selenium | puppeteer
+    user interface framework: react | vue | svelte | angular | solid | preact | ember | htmx
+    web framework: django | flask | fastapi | rails | express | fastify | spring boot | nestjs
+        | laravel | gin | koa
+    bundler: webpack | vite | rollup | esbuild | parcel | turbopack | rspack
+    styling: tailwind | sass | styled-components | css modules | less | emotion | unocss
+    state management: redux | zustand | mobx | jotai | recoil | pinia | vuex
+    linter: ruff | eslint | flake8 | pylint | biome | oxlint | golangci-lint
+    formatter: black | prettier | gofmt | yapf | clang-format
+    continuous integration: github actions | gitlab ci | jenkins | circleci | travis | buildkite
+        | drone
+    message queue: kafka | rabbitmq | nats | sqs | celery | pulsar
+    version control: git | mercurial | svn | subversion | perforce
+    issue tracker: jira | linear | trello | asana | github issues | redmine | youtrack
+    chat: slack | teams | discord | mattermost | zulip | 飞书 | 钉钉 | 企业微信
+    cloud: aws | gcp | azure | hetzner | digitalocean | 阿里云 | 腾讯云 | 华为云
+    container runtime: docker | podman | containerd
+    design tool: figma | sketch | penpot
+    """
+)
+_PURPOSE_OF: Final = (
+    (re.compile(r"\bdeploy|\brelease|\bship\b|部署|发布|上线"), "deployment"),
+    (re.compile(r"\bhost|托管"), "hosting"),
+    (re.compile(r"\bpackage|\bdependenc|管理依赖|包管理|依赖管理"), "package manager"),
+    (re.compile(r"\bindent|缩进"), "indentation"),
+    (re.compile(r"\bformat|格式化"), "formatter"),
+    (re.compile(r"\blint"), "linter"),
+    (re.compile(r"\bdatabase\b|\bstorage\b|数据库|存储"), "database"),
+    (re.compile(r"\bcach|缓存"), "cache"),
+    (re.compile(r"\be2e\b|\bend-to-end\b|端到端"), "end-to-end tests"),
+    (re.compile(r"\bunit tests?\b|\btest runner\b|\btests\b|\btesting\b|单元测试|单测|跑测试"), "test runner"),
+    (re.compile(r"\bci\b|持续集成"), "continuous integration"),
+    (re.compile(r"\bmonitor|监控"), "monitoring"),
+    (re.compile(r"\bbranch|分支"), "branching"),
+    (re.compile(r"\bstate management\b|状态管理"), "state management"),
+    (re.compile(r"\bqueue|消息队列"), "message queue"),
+    (re.compile(r"\btrack|任务管理|需求管理"), "issue tracker"),
+)  # fmt: skip
+_RULE_OF: Final = (
+    (re.compile(r"\bcommit messages?\b|提交信息|提交说明|commit 信息"), ""),
+    (re.compile(r"\bcomments?\b|注释|文档|变量|命名|\bcode\b|代码"), ""),
+    (re.compile(r"\bcall me\b|\baddress me\b|叫我|称呼我"), "form of address"),
+    (
+        re.compile(
+            r"\bin (?:\w+ )?(?:english|french|german|spanish|chinese|mandarin|japanese|portuguese|italian|dutch"
+            r"|polish|korean|russian|swedish|norwegian|danish|czech)\b|用(?:简体|繁体)?(?:中文|英文"
+            r"|英语|日语|汉语|法语|德语)"
+        ),
+        "answer language",
+    ),
+    (re.compile(r"\bfirst\b.*\b(?:after|then|later)\b|先.*[再后]"), "answer order"),
+    (
+        re.compile(
+            r"(?:short|brief|concise|succinct|terse|longer?|detailed|thorough)\b.*\b(?:answers?|repl"
+            r"|responses?)"
+            r"|\b(?:answers?|replies|responses?|explanations?)\b.*\b(?:short|brief|concise|succinct"
+            r"|terse|long|detailed)"
+            r"|啰嗦|废话|(?:回答|回复|答案).*(?:简短|简洁|精简|短一?点|详细|简单)"
+        ),
+        "answer length",
+    ),
+    (re.compile(r"\b(?:metric|imperial|celsius|fahrenheit)\b|公制|英制|摄氏"), "units"),
+    (re.compile(r"\b(?:british|american) spelling\b"), "spelling"),
+)  # fmt: skip
+
+CHINESE_NAMES: Final[Mapping[str, str]] = {
+    "name": "名字", "employer": "雇主", "job": "职业", "home": "住处", "origin": "家乡", "languages": "语言",
+    "birthday": "生日", "age": "年龄", "diet": "饮食", "studies": "学业", "marital status": "婚姻状况",
+    "children": "孩子", "form of address": "称呼", "answer language": "回答语言", "answer order": "回答顺序",
+    "answer length": "回答长短", "units": "单位", "freeze": "冻结", "package manager": "包管理器",
+    "database": "数据库", "deployment": "部署", "test runner": "测试工具", "cache": "缓存",
+    "formatter": "格式化工具", "linter": "代码检查", "hosting": "托管", "indentation": "缩进",
+    "preferred drink": "偏好的饮品", "preferred editor": "偏好的编辑器", "preferred theme": "偏好的主题",
+    "preferred seat": "偏好的座位", "preferred contact": "偏好的联系方式", "working arrangement": "工作方式",
+    "preferred programming language": "偏好的编程语言", "preferred transport": "偏好的出行方式",
+    "preferred time of day": "偏好的时段", "preferred pet": "偏好的宠物", "preferred holiday": "偏好的度假",
+    "preferred units": "偏好的单位", "preferred reading": "偏好的读物", "field of work": "行业",
+    "user interface framework": "前端框架", "web framework": "后端框架", "cloud": "云平台",
+    "release date": "发布日期", "deadline": "截止日期", "launch date": "上线日期", "blood type": "血型",
+    "zodiac sign": "星座", "height": "身高", "hometown": "家乡", "goal": "目标", "chat": "沟通工具",
+    "continuous integration": "持续集成", "message queue": "消息队列", "issue tracker": "任务管理",
+    "default branch": "默认分支", "state management": "状态管理", "bundler": "打包工具", "styling": "样式方案",
+    "monitoring": "监控", "branching": "分支策略", "version control": "版本管理", "design tool": "设计工具",
+    "container runtime": "容器", "end-to-end tests": "端到端测试", "main language": "主要语言",
+    "preferred shell": "偏好的终端", "preferred browser": "偏好的浏览器", "smoking": "吸烟",
+    "preferred operating system": "偏好的系统", "preferred indentation": "偏好的缩进",
+}  # fmt: skip
+_CHINESE_HEADS: Final = (
+    ("taste in ", "对{}的喜好"),
+    ("favourite ", "最喜欢的{}"),
+    ("allergy to ", "过敏：{}"),
+    ("health: ", "健康：{}"),
+    ("owns ", "负责{}"),
+    ("use of ", "使用{}"),
+    ("pet ", "宠物{}"),
+    ("name of ", "{}的名字"),
+    ("preference: ", "偏好：{}"),
+    ("habit: ", "习惯：{}"),
+    ("where is ", "{}的位置"),
+    ("skill in ", "技能：{}"),
+    ("plays ", "会{}"),
+    ("support for ", "对{}的支持"),
+    ("consumes ", "吃喝：{}"),
+    ("how they take ", "{}的喝法"),
+    ("family: ", "家人：{}"),
+)
+_FAVOURITES: Final = _table(
+    """
+    colour: 颜色 | color | 色
+    food: 食物 | 菜 | 吃的 | foods | dish
+    drink: 饮料 | 饮品 | drinks
+    book: 书 | books
+    film: 电影 | movie | movies | films
+    music: 音乐
+    song: 歌 | 歌曲
+    sport: 运动 | sports
+    season: 季节
+    city: 城市
+    animal: 动物
+    author: 作家 | 作者 | writer
+    singer: 歌手
+    game: 游戏 | games
+    fruit: 水果
+    band: 乐队
+    number: 数字
+    subject: 科目 | 学科
+    """
+)
+_ARTICLE: Final = re.compile(
+    r"^(?:an?|the|some|any|my|their|our|having|drinking|to have|to drink|to|using|also) "
+)
+
+
+def key(text: str) -> str:
+    """`text` as a slot's value: lower case, blanks collapsed, without a leading article."""
+    return _ARTICLE.sub("", " ".join(text.lower().split()))
+
+
+def preference(values: Mapping[str, str]) -> str:
+    """`preferred drink` when `thing` (or `other`) is of a known domain, else a slot of the choice itself."""
+    thing, other = key(values.get("thing", "")), key(values.get("other", ""))
+    domain = _domain(thing) or _domain(other)
+    if domain:
+        return f"preferred {domain}"
+    return "preference: " + " or ".join(sorted(filter(None, (thing, other))))
+
+
+def _domain(thing: str) -> str:
+    if thing in _DOMAIN_OF:
+        return _DOMAIN_OF[thing]
+    plain = re.sub(r"^[喝吃用坐养]|\s+(?:on|for|in|with) .*$", "", thing)
+    return _DOMAIN_OF.get(plain, "")
+
+
+def taste(values: Mapping[str, str]) -> str:
+    """One slot for liking and disliking the same thing; drinking it is not another thing than it."""
+    return f"taste in {re.sub('^[喝吃]', '', key(values['thing']))}"
+
+
+def favourite(values: Mapping[str, str]) -> str:
+    """`favourite colour`, in British spelling and English for the common kinds."""
+    kind = key(values["kind"])
+    return f"favourite {_FAVOURITES.get(kind, kind)}"
+
+
+def tool(values: Mapping[str, str]) -> str:
+    """What a project uses something for: by its stated purpose, by what the tool is, else the tool itself."""
+    named = _TO_USE.sub("", key(values.get("tool", "")))
+    stated = f"{values.get('verb', '')} {values.get('purpose', '')} {named}".lower()
+    for pattern, slot in _PURPOSE_OF:
+        if pattern.search(stated):
+            return slot
+    for words in (named, *_leading(named)):
+        if words in _TOOL_OF:
+            return _TOOL_OF[words]
+    head = _HEAD.split(named)[0].strip()
+    latin = _LATIN_HEAD.match(head)
+    head = latin[0].strip() if latin else head
+    return f"use of {head}" if 0 < len(head) <= (24 if head.isascii() else 8) else ""
+
+
+_HEAD: Final = re.compile(
+    r" (?:for|instead|rather|over|not|as|in|on|to|because|since|with|and|when)\b|[,，、。]"
+)
+_LATIN_HEAD: Final = re.compile(r"[\x21-\x7e][\x20-\x7e]*(?=\s?[\u4e00-\u9fff])")
+_TO_USE: Final = re.compile(
+    r"^(?:to |on |for |that )?(?:we |all )*(?:use|using|go with|going with|adopt|adopting"
+    r"|switch to|move to|run|stick with)?\b ?"
+)
+
+
+def _leading(named: str) -> tuple[str, ...]:
+    """The first word and the first two words, as tool names."""
+    words = re.findall(r"[\w.+#-]*[\w+#]", named)
+    return (" ".join(words[:2]), words[0]) if words else ()
+
+
+def known_tool(text: str) -> bool:
+    """True when a word or a pair of words of `text` is a tool or a programming language of the tables."""
+    words = re.findall(r"[\w+#-]*[\w+#]", text.lower())
+    named = (*words, *(" ".join(pair) for pair in pairwise(words)))
+    return any(one in _TOOL_OF or one in _LANGUAGES for one in named)
+
+
+_LANGUAGES: Final = frozenset(
+    word for word, domain in _DOMAIN_OF.items() if domain == "programming language"
+) - {"go", "swift"}
+
+
+def conduct(values: Mapping[str, str]) -> str:
+    """The slot of a rule of conduct where only one can hold (the language, the length …), else none."""
+    rule = values["rule"].lower()
+    for pattern, slot in _RULE_OF:
+        if pattern.search(rule):
+            return slot
+    return ""
+
+
+WORKED_OUT: Final[Mapping[str, Callable[[Mapping[str, str]], str]]] = {
+    "@preference": preference,
+    "@taste": taste,
+    "@favourite": favourite,
+    "@tool": tool,
+    "@conduct": conduct,
+}
+
+
+_SAME: Final = _table(
+    """
+    wife: 老婆 | 妻子 | 太太 | 媳妇
+    husband: 老公 | 丈夫 | 先生
+    mother: 妈妈 | 妈 | 母亲 | mom | mum
+    father: 爸爸 | 爸 | 父亲 | dad
+    son: 儿子
+    daughter: 女儿
+    child: 孩子 | 小孩 | kid
+    girlfriend: 女朋友 | 女友
+    boyfriend: 男朋友 | 男友
+    cat: 猫 | 猫咪
+    dog: 狗 | 狗狗
+    release: 发布 | 发版 | 上线 | launch
+    deadline: 截止
+    delivery: 交付
+    blood type: 血型
+    height: 身高
+    zodiac sign: 星座 | star sign
+    time zone: 时区 | timezone
+    editor: 编辑器 | main editor | preferred editor | default editor | go-to editor
+    main language: 主力语言 | main programming language | preferred language | primary language
+    phone: 手机
+    computer: 电脑 | laptop
+    car: 车
+    budget: 预算
+    """
+)
+
+
+def same(word: str) -> str:
+    """One word for what both languages, or one of them twice, have a word for (老婆, "mum")."""
+    return _SAME.get(word, word)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The slot of `template` for these values, lower case."""
+    worked_out = WORKED_OUT.get(template)
+    if worked_out is not None:
+        return worked_out(values)
+    return key(template.format_map({name: same(key(value)) for name, value in values.items()}))
+
+
+def name(slot: str, subject: str, *, chinese: bool) -> str:
+    """What a memory of this slot is called, in the language of the person's words."""
+    shown = _chinese_name(slot) if chinese else slot
+    if subject in ("user", "project", "assistant"):
+        return shown
+    return f"{subject}：{shown}" if chinese else f"{subject.capitalize()}: {shown}"
+
+
+def _chinese_name(slot: str) -> str:
+    if slot in CHINESE_NAMES:
+        return CHINESE_NAMES[slot]
+    for head, shown in _CHINESE_HEADS:
+        if slot.startswith(head):
+            return shown.format(_in_chinese(slot.removeprefix(head)))
+    return _in_chinese(slot)
+
+
+def _in_chinese(word: str) -> str:
+    """The first Chinese word of the tables for an English one of a slot, else `word`."""
+    tables = (*_FAVOURITES.items(), *_SAME.items())
+    return next((said for said, meant in tables if meant == word and not said.isascii()), word)

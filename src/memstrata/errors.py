@@ -1,0 +1,202 @@
+"""Everything memstrata raises, one tree, one table.
+
+::
+
+    MemstrataError
+    ├── Invalid       can never work as given            422   exit 2
+    ├── Denied        this caller may not                403   exit 3
+    ├── NotFound      no such id in this scope           404   exit 4
+    ├── Conflict      moved meanwhile, nothing was saved 409   exit 5
+    ├── Refused       a gate said no                     422   exit 6
+    ├── Unavailable   model, embedder, database away     503   exit 7
+    ├── Corrupt       a file or row cannot be read       500   exit 8
+    └── Internal      a bug                              500   exit 1
+
+Only `Unavailable` is worth trying again as it stands.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MemstrataError(Exception):
+    """The root: `code` names the row of the table above, `message` is for a person."""
+
+    code: ClassVar[str] = "internal"
+    http_status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def detail(self) -> dict[str, object]:
+        """The fields a machine reads, beside `code` and `message`."""
+        return {}
+
+
+class Invalid(MemstrataError):
+    """The input can never work as given; `field` says where (`messages[2].content`)."""
+
+    code = "invalid"
+    http_status = 422
+    exit_code = 2
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+    def detail(self) -> dict[str, object]:
+        return {"field": self.field, "problem": self.problem, "reason": "VALIDATION_FAILED"}
+
+
+class Denied(MemstrataError):
+    """This caller may not do that."""
+
+    code = "denied"
+    http_status = 403
+    exit_code = 3
+
+
+class NotFound(MemstrataError):
+    """No such id in this scope; an id of another scope answers exactly the same."""
+
+    code = "not_found"
+    http_status = 404
+    exit_code = 4
+
+    def __init__(self, kind: str, id: str) -> None:
+        super().__init__(f"no {kind} {id!r} here")
+        self.kind = kind
+        self.id = id
+
+    def detail(self) -> dict[str, object]:
+        return {"kind": self.kind, "id": self.id}
+
+
+class Conflict(MemstrataError):
+    """What was to be changed moved meanwhile, or its name is taken; nothing was saved.
+
+    `reason` is `VERSION_CONFLICT` (with `base` and `current` versions) or `ALREADY_EXISTS`
+    (with `holder`, the id that has the name).
+    """
+
+    code = "conflict"
+    http_status = 409
+    exit_code = 5
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "VERSION_CONFLICT",
+        base: int | None = None,
+        current: int | None = None,
+        holder: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.base = base
+        self.current = current
+        self.holder = holder
+
+    def detail(self) -> dict[str, object]:
+        found = {
+            "reason": self.reason,
+            "base": self.base,
+            "current": self.current,
+            "holder": self.holder,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Refused(MemstrataError):
+    """A gate said no: `gate` which, `verdict` how it is listed, `reason` why."""
+
+    code = "refused"
+    http_status = 422
+    exit_code = 6
+
+    def __init__(self, gate: str, verdict: str, reason: str) -> None:
+        super().__init__(f"refused by the {gate} gate: {reason}")
+        self.gate = gate
+        self.verdict = verdict
+        self.reason = reason
+
+    def detail(self) -> dict[str, object]:
+        return {"gate": self.gate, "verdict": self.verdict, "reason": self.reason}
+
+
+class Unavailable(MemstrataError):
+    """A model, an embedder, the database or the disk is away; try again later."""
+
+    code = "unavailable"
+    http_status = 503
+    exit_code = 7
+    retryable = True
+
+
+class OutcomeUnknown(Unavailable):
+    """The write failed and so did taking it back; reconcile decides by the file."""
+
+
+class ModelFailed(Unavailable):
+    """A model gave no answer. `permanent`: asking again cannot help (wrong key, unknown model).
+
+    `retry_after` in seconds where the provider said so; `unsupported_rung`: this form of answer is
+    not to be had from it; `reason` in one word (timeout, refused, rate_limited, server, cut, key, model).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str,
+        retry_after: float | None = None,
+        permanent: bool = False,
+        unsupported_rung: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retry_after = retry_after
+        self.permanent = permanent
+        self.unsupported_rung = unsupported_rung
+
+    def detail(self) -> dict[str, object]:
+        return {"reason": self.reason, "retry_after": self.retry_after}
+
+
+class Corrupt(MemstrataError):
+    """A file or row cannot be read; it was left untouched."""
+
+    code = "corrupt"
+    http_status = 500
+    exit_code = 8
+
+    def __init__(self, path: str, problem: str, line: int | None = None) -> None:
+        super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")
+        self.path = path
+        self.problem = problem
+        self.line = line
+
+    def detail(self) -> dict[str, object]:
+        return {"path": self.path, "line": self.line, "problem": self.problem}
+
+
+class Internal(MemstrataError):
+    """A bug of ours."""
+
+
+ERRORS: tuple[type[MemstrataError], ...] = (
+    Invalid,
+    Denied,
+    NotFound,
+    Conflict,
+    Refused,
+    Unavailable,
+    Corrupt,
+    Internal,
+)

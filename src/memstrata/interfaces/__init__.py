@@ -1,0 +1,1 @@
+"""The doors: each parses, calls one verb and renders. No rules here; one wire format (`wire`)."""

@@ -1,0 +1,1 @@
+"""The command line: `memstrata VERB …`, each command one verb of the facade."""

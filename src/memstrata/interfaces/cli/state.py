@@ -1,0 +1,49 @@
+"""status, doctor, config show."""
+
+from __future__ import annotations
+
+import typer
+
+from memstrata.errors import Corrupt
+from memstrata.interfaces import wire
+from memstrata.interfaces.cli import door as doors
+from memstrata.interfaces.cli import render
+from memstrata.interfaces.cli.door import Door, Reply, command
+
+PANEL = "Look after it"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    command(app, "status", PANEL)(status)
+    command(app, "doctor", PANEL)(doctor)
+    config = doors.group("Look at the settings.", "config")
+    command(config, "show")(config_show)
+    app.add_typer(config, rich_help_panel=PANEL)
+
+
+def status(door: Door) -> Reply:
+    """Show what there is, how it is searched and what is degraded."""
+    with door.open() as memory:
+        found, home = memory.status(), str(memory.home)
+    return Reply(
+        {"home": home, **wire.answer("status", found)}, lambda out: render.status(out, found, home)
+    )
+
+
+def doctor(door: Door) -> Reply:
+    """Check everything: database, files, text index, jobs, room."""
+    with door.open() as memory:
+        found = memory.doctor()
+    return Reply(
+        wire.answer("doctor", found),
+        lambda out: render.checks(out, found),
+        exit_code=0 if all(one.ok for one in found) else Corrupt.exit_code,
+    )
+
+
+def config_show(door: Door) -> Reply:
+    """Show every setting, its value and where that came from."""
+    with door.open() as memory:
+        rows = memory.config()
+    return Reply(wire.answer("config", rows), lambda out: render.settings(out, rows))

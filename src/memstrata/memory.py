@@ -1,0 +1,569 @@
+"""The facade's verbs: a few lines each that pick a pipeline or a query. No rules here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from memstrata.domain import checks, codec, markdown
+from memstrata.domain.memory import (
+    DEFAULT_PRIORITY,
+    MAX_BODY,
+    STATUSES,
+    Memory,
+    parse_type,
+    reason_note,
+)
+from memstrata.domain.plan import VERDICTS
+from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
+from memstrata.domain.times import day, instant
+from memstrata.errors import Denied, Invalid
+from memstrata.importers import Imported
+from memstrata.importers import run as run_import
+from memstrata.jobs import worker
+from memstrata.pipelines import add as adding
+from memstrata.pipelines import apply, bind, capture, lanes, read, recall, reconcile, report
+from memstrata.pipelines.capture import Captured, Chat
+from memstrata.pipelines.chores import Chores
+from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
+from memstrata.pipelines.recall import Asker, Context
+from memstrata.pipelines.world import Report, World
+from memstrata.ports import Listing, VerdictRow
+from memstrata.settings import Loaded, for_workspace
+
+Path_ = str | PathLike[str]
+_T = TypeVar("_T")
+Time = datetime | str | float | None
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, in all); `in all` is 0 while it is unknown."""
+
+MOST_HITS: Final = 1_000
+QUERY: Final = 1_000_000
+_CURSOR: Final = re.compile(r"[0-9]{1,18}")
+
+
+class Verbs:
+    """What memstrata does, the same behind every door.
+
+    A verb that needs to know where it is called from takes `workspace=` (a path inside it) and
+    `agent=`. Times are datetimes or ISO 8601 texts; one without an offset is local to the owner.
+    """
+
+    def __init__(self, world: World, loaded: Loaded, owner: Realm, *, background: bool) -> None:
+        self._world = world
+        self._loaded = loaded
+        self._realm = owner
+        self._background = background
+        self._chores = Chores(world)
+        self._stop_listening = world.bus.listen(self._chores.on_event)
+        self._opened = Report()
+        self._closed = False
+
+    # -- turns --------------------------------------------------------------------------------
+
+    def session(
+        self,
+        id: str,
+        *,
+        user: str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+    ) -> Session:
+        """The conversation `id` of `user` (the owner unless given), bound to a workspace and an agent.
+
+        Raises:
+            Invalid: an id that is none, a workspace that is no folder.
+        """
+        checks.identity("session", id)
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        bound = (
+            None if workspace is None else bind.bind(self._world, bind.workspace_path(workspace))
+        )
+        view = View(owner, bound.key if bound else None, _agent(agent))
+        return Session(self, id, view, bound)
+
+    def search(
+        self,
+        query: str,
+        *,
+        kinds: Sequence[Kind] = read.KINDS,
+        scope: Scope | None = None,
+        type: str | None = None,
+        limit: int = 10,
+        as_of: Time = None,
+        known_at: Time = None,
+        include_invalid: bool = False,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Hits:
+        """Memories, then messages, best first, at most `limit` of each kind.
+
+        Only what is valid now; `as_of` asks what was true then, `known_at` what we knew then,
+        `include_invalid` for all.
+
+        Raises:
+            Invalid: the argument that is wrong. A query is data: no text of it ever raises.
+        """
+        world, view = self._reader(workspace, agent, user)
+        moment = world.moment(
+            as_of=instant("as_of", as_of, world.zone),
+            known_at=instant("known_at", known_at, world.zone),
+            every=include_invalid,
+        )
+        return read.search(
+            world,
+            view,
+            _query(query),
+            moment,
+            kinds=_kinds(kinds),
+            scope=None if scope is None else parse_scope(scope),
+            types=() if type is None else (parse_type(type),),
+            limit=_limit(limit, MOST_HITS),
+        )
+
+    def search_conversations(
+        self,
+        query: str,
+        *,
+        session: str | None = None,
+        limit: int = 10,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Hits:
+        """Messages word for word, best first: those said in no workspace and in the reader's own.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, agent, user)
+        named = None if session is None else checks.identity("session", session)
+        found, degraded = lanes.messages(
+            world,
+            view.realm,
+            read.workspaces(view),
+            _query(query),
+            session=named,
+            limit=_limit(limit, MOST_HITS),
+        )
+        return Hits(
+            [read.message_hit(hit) for hit in found], degraded, world.settings.search.profile
+        )
+
+    # -- memories -----------------------------------------------------------------------------
+
+    def add(
+        self,
+        *,
+        scope: str = "user",
+        type: str = "user",
+        name: str,
+        description: str,
+        body: str = "",
+        entities: Sequence[str] = (),
+        priority: int | None = None,
+        valid_until: date | str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Store a memory that a person typed: confidence 1, no gate but the sensitive one.
+
+        Raises:
+            Invalid: the field that is wrong.
+            Refused: it holds a credential or a private identifier.
+            Conflict: the name belongs to a memory that is valid now.
+        """
+        chosen = parse_scope(scope)
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        bound = (
+            None if workspace is None else bind.bind(self._world, bind.workspace_path(workspace))
+        )
+        key = View(owner, bound.key if bound else None, _agent(agent)).key(chosen)
+        world = self._under(bound)
+        memory = self._typed(
+            key,
+            type=type,
+            name=name,
+            description=description,
+            body=body,
+            entities=entities,
+            priority=priority,
+            valid_until=valid_until,
+        )
+        if bound and chosen == "project":
+            adding.refuse_sensitive(world, memory)
+            bind.announce(world, bound)
+        target = bind.target(world, key, owner.owner)
+        row = self._finished(lambda: adding.add(world, memory, target))
+        self._chores.tick()
+        return read.record(world, row, world.moment())
+
+    def get(
+        self,
+        id: str,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """One memory, whatever its status.
+
+        Raises:
+            NotFound: no such id in this view.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return read.record(world, read.stored(world, view, _id(id)), world.moment())
+
+    def list(
+        self,
+        *,
+        scope: Scope | None = None,
+        type: str | None = None,
+        status: str | None = None,
+        text: str = "",
+        limit: int = 50,
+        cursor: str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Page[Record]:
+        """Memories in the order of their ids, a page at a time, ended ones included unless `status` says.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, agent, user)
+        if status is not None and status not in STATUSES:
+            raise Invalid("status", f"{status!r} is no status; use one of {', '.join(STATUSES)}")
+        listing = Listing(
+            types=() if type is None else (parse_type(type),),
+            statuses=() if status is None else (cast("Any", status),),
+            text=checks.string("text", text),
+        )
+        return read.page(
+            world,
+            view,
+            world.moment(),
+            scope=None if scope is None else parse_scope(scope),
+            listing=listing,
+            limit=_limit(limit, MOST_HITS),
+            cursor="" if cursor is None else checks.ref("cursor", cursor),
+        )
+
+    def history(
+        self,
+        id: str,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> tuple[Version, ...]:
+        """Every version of a memory, oldest first.
+
+        Raises:
+            NotFound: no such id in this view.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return read.history(world, view, _id(id))
+
+    def trace(
+        self,
+        id: str,
+        *,
+        session: str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Trace:
+        """Where a memory came from and what superseded it; for a message, what was derived from it.
+
+        `session` says whose message is meant where hosts use an id more than once.
+
+        Raises:
+            NotFound: no such memory or message in this view.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return read.trace(world, view, checks.identity("id", id), world.moment(), session=session)
+
+    def why(
+        self,
+        *,
+        session: str | None = None,
+        verdict: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        user: str | None = None,
+    ) -> Page[VerdictRow]:
+        """What became of each candidate, newest first: kept, or refused by which gate and why.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(None, None, user)
+        if verdict is not None and verdict not in VERDICTS:
+            raise Invalid("verdict", f"{verdict!r} is no verdict; use one of {', '.join(VERDICTS)}")
+        named = None if session is None else checks.identity("session", session)
+        return read.why(
+            world,
+            view,
+            session=named,
+            verdict=verdict,
+            cursor=0 if cursor is None else _number(cursor),
+            limit=_limit(limit, MOST_HITS),
+        )
+
+    # -- the whole ----------------------------------------------------------------------------
+
+    def drain(self, progress: Progress | None = None) -> worker.Worked:
+        """Work off what waits in the background, in this process, and return what was done.
+
+        Raises:
+            Unavailable: the disk or the database said no; the rest waits.
+        """
+        done = worker.work_off(self._world, None, _counted(progress, "extracting"))
+        self._chores.flush()
+        return done
+
+    def import_(
+        self,
+        path: Path_,
+        *,
+        format: str | None = None,
+        progress: Progress | None = None,
+        extract: bool = True,
+    ) -> Imported:
+        """Read conversations from a file: JSON Lines of messages, or LoCoMo's layout.
+
+        Idempotent: what is stored already is left alone. A record that cannot be read is listed with
+        its line, the rest goes in. Extraction follows in this process unless `extract` is False.
+
+        Raises:
+            Invalid: no such file, or no known format.
+        """
+        if format is not None:
+            checks.string("format", format)
+        found = run_import(_file(path), format, self._world, self._realm, progress)
+        if extract:
+            self.drain(progress)
+        self._world.store.optimise()
+        return found
+
+    def reindex(self, progress: Progress | None = None) -> Report:
+        """Make the index anew from the files; only hit counts and verdicts' numbering may differ."""
+        found = reconcile.reconcile(self._world, rebuild=True, progress=progress)
+        self._world.store.optimise()
+        self._chores.flush()
+        self._opened = found
+        return found
+
+    def reconcile(self) -> Report:
+        """Take over what changed in the files; a second call finds nothing to do."""
+        found = reconcile.reconcile(self._world)
+        self._opened = found
+        return found
+
+    def status(self) -> report.Status:
+        """What there is, how it is searched and what is degraded."""
+        return report.status(self._world, self._realm, self._opened.problems)
+
+    def doctor(self) -> tuple[report.Check, ...]:
+        """Every check of the home, each with what it found and what to do."""
+        return report.doctor(self._world, self._realm, self.reconcile())
+
+    def workspace_of(self, path: Path_) -> bind.Workspace | None:
+        """The bound workspace that `path` lies in, or None.
+
+        Raises:
+            Invalid: no such folder.
+        """
+        return bind.find(self._world, bind.workspace_path(path))
+
+    def config(self) -> tuple[tuple[str, object, str], ...]:
+        """(key, value, origin) of every setting."""
+        return tuple(self._loaded.rows())
+
+    def close(self) -> None:
+        """Work off what waits (with `background`), write what is due, close the files."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._background:
+                self.drain()
+            self._chores.flush()
+        finally:
+            self._stop_listening()
+            self._world.store.close()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _under(self, bound: bind.Workspace | None) -> World:
+        """The world under a workspace's own settings."""
+        if bound is None:
+            return self._world
+        return self._world.under(for_workspace(self._loaded, Path(bound.root)).settings)
+
+    def _reader(
+        self, workspace: Path_ | None, agent: str | None, user: str | None
+    ) -> tuple[World, View]:
+        """The world and view of a read; a workspace never bound simply has nothing to show."""
+        if not self._world.settings.memory.enabled:
+            raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        bound = None
+        if workspace is not None:
+            bound = bind.find(self._world, bind.workspace_path(workspace))
+        return self._under(bound), View(owner, bound.key if bound else None, _agent(agent))
+
+    def _finished(self, write: Callable[[], _T]) -> _T:
+        """`write`, and again after each reconcile that it needs: a process was killed in its way."""
+        for _ in range(worker.TRIES):
+            try:
+                return write()
+            except apply.Unfinished:
+                reconcile.reconcile(self._world)
+        return write()
+
+    def _typed(self, key: Key, **fields: object) -> Memory:
+        world = self._world
+        now = world.clock.now()
+        kind = parse_type(fields["type"])
+        description = checks.text("description", fields["description"], most=MAX_BODY)
+        body = checks.text("body", fields["body"], most=MAX_BODY, empty=True)
+        until = day("valid_until", fields["valid_until"])
+        entities = fields["entities"]
+        if isinstance(entities, Iterable) and not isinstance(entities, str | Sequence):
+            entities = tuple(entities)
+        return codec.from_fields(
+            {
+                "type": kind,
+                "name": markdown.checked_name(cast("str", fields["name"])),
+                "description": description,
+                "body": body,
+                "entities": entities,
+                "priority": DEFAULT_PRIORITY[kind]
+                if fields["priority"] is None
+                else fields["priority"],
+                "origin": "manual",
+                "authority": "person",
+                "valid_from": now,
+                "valid_until": until,
+                "note": reason_note(kind, body),
+            },
+            key,
+            id=world.clock.new_id("mem_"),
+            now=now,
+            zone=world.zone,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `commit` what was said, `recall` before the next answer."""
+
+    _verbs: Verbs
+    id: str
+    view: View
+    workspace: bind.Workspace | None
+
+    def commit(self, messages: object) -> Captured:
+        """Store messages of OpenAI's or Anthropic's shape, durably, each once; extraction comes later.
+
+        A message may carry `id` and `said_at`.
+
+        Raises:
+            Invalid: the field that is wrong; nothing was stored.
+            Unavailable: the disk or the database said no; nothing was stored.
+        """
+        world = self._verbs._under(self.workspace)
+        chat = Chat(self.view.realm, self.id, self.view.workspace or "", self.view.agent or "")
+        # What can be read once only is kept, for the write may have to be done again.
+        given = tuple(messages) if isinstance(messages, Iterator) else messages
+        found = self._verbs._finished(lambda: capture.capture(world, chat, given))
+        self._verbs._chores.tick()
+        return found
+
+    def recall(self, message: str, *, max_tokens: int | None = None) -> Context:
+        """What the model should be told before it answers `message`, within the token budget.
+
+        Raises:
+            Invalid: `message` is no text, or `max_tokens` is negative.
+        """
+        if max_tokens is not None and not _is_count(max_tokens):
+            raise Invalid("max_tokens", f"{max_tokens!r} is no number of tokens")
+        world = self._verbs._under(self.workspace)
+        bound = self.workspace
+        asker = Asker(
+            self.view,
+            self.id,
+            self.view.agent or "",
+            bound.name if bound else None,
+            Path(bound.root).name if bound else "",
+        )
+        context = recall.recall(world, asker, _query(message, "message"), max_tokens)
+        told = [item.id for item in context.items if item.part == "turn"]
+        if told:
+            self._verbs._chores.hit(self.view.keys, told)
+        return context
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _agent(value: object) -> str | None:
+    return None if value is None or value == "" else checks.ref("agent", value)
+
+
+def _id(value: object) -> str:
+    return checks.ref("id", value)
+
+
+def _number(value: object) -> int:
+    """A cursor of `why`: the number of the last verdict seen."""
+    if not isinstance(value, str) or not _CURSOR.fullmatch(value):
+        raise Invalid("cursor", "is none that `why` gave")
+    return int(value)
+
+
+def _file(value: object) -> Path:
+    text = str(value) if isinstance(value, PathLike) else checks.string("path", value)
+    if not text or "\0" in text:
+        raise Invalid("path", "expected the path of a file")
+    return Path(text)
+
+
+def _query(value: object, field: str = "query") -> str:
+    """A query as data: lone surrogates and control characters are harmless, the length is bounded."""
+    if not isinstance(value, str):
+        raise Invalid(field, f"expected text, got {type(value).__name__}")
+    return value[:QUERY].encode("utf-8", "replace").decode()
+
+
+def _limit(value: object, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise Invalid("limit", f"{value!r} is not between 1 and {most}")
+    return value
+
+
+def _kinds(value: object) -> tuple[Kind, ...]:
+    kinds = (value,) if isinstance(value, str) else value
+    if not isinstance(kinds, Iterable):
+        raise Invalid("kinds", "expected memory, message or both")
+    found = tuple(kinds)
+    if not found or any(kind not in read.KINDS for kind in found):
+        raise Invalid("kinds", f"{found!r} has a kind that is neither memory nor message")
+    return cast("tuple[Kind, ...]", found)
+
+
+def _counted(progress: Progress | None, what: str) -> worker.Progress | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress(what, done, total)

@@ -1,0 +1,1 @@
+"""The shell: each pipeline is gather → ask → decide → apply."""

@@ -1,0 +1,603 @@
+"""The only place that changes anything: a plan takes effect together or not at all.
+
+Order: files staged and flushed → write lock → BEGIN → compare → rows → log lines → renames → COMMIT →
+folders flushed, MEMORY.md, events. The log lines hold all of it, so a process killed between them and
+COMMIT leaves a group of lines without rows, which `reconcile` carries out to the end; until then no
+other process writes on (`Unfinished`), so that nobody builds on what is about to change. A failure
+before or at COMMIT is taken back under the same lock; if that fails too, the error says so.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from memstrata import failpoints
+from memstrata.domain import conversation, layout, markdown, records
+from memstrata.domain.layout import HOME, Place
+from memstrata.domain.memory import Memory, normalised_name
+from memstrata.domain.plan import Advance, Append, Change, Enqueue, Plan, Put
+from memstrata.domain.scope import Key, Realm
+from memstrata.domain.turn import Message
+from memstrata.errors import Conflict, NotFound, OutcomeUnknown, Unavailable
+from memstrata.pipelines.world import World
+from memstrata.ports import (
+    Cursor,
+    Job,
+    Listing,
+    RecordLine,
+    Staged,
+    Store,
+    Stored,
+    StoreRead,
+    StoreWrite,
+)
+
+INDEX_LOG: Final = "index"
+"""Under this name the store keeps which MEMORY.md is up to date: a mark of its day and file, or `STALE`."""
+STALE: Final = 0
+REBUILDING: Final = "rebuilding"
+"""Under this name the store keeps a number that each rebuild raises: odd (or none) until the index is whole."""
+_HALF_A_DAY: Final = timedelta(hours=12)  # a whole one could skip a day when clocks go forward
+MOST: Final = 200
+"""Memories written in one transaction, at most."""
+
+
+class Unfinished(Conflict):
+    """A killed process left a write half-way, or the index is not whole: reconcile, then run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a key's files lie and what they say of their place: root, author, workspace id."""
+
+    root: str
+    owner: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What took effect: rows as they stand now, messages that were new."""
+
+    stored: tuple[Stored, ...] = ()
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """One memory on its way: the change, its bytes staged, the row it becomes."""
+
+    put: Put
+    staged: Staged
+    row: Stored
+
+
+def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
+    """Carry out `plan`. `targets` names the place of each key that it writes to.
+
+    Raises:
+        Conflict: what a change was decided on moved, or a name is taken; nothing was saved.
+        Unfinished: reconcile must finish something first; nothing was saved.
+        Unavailable: disk or database said no; nothing was saved.
+        OutcomeUnknown: it failed and so did taking it back, or it stands and could not be flushed;
+            reconcile decides by the file.
+    """
+    if sum(isinstance(change, Put) for change in plan.changes) > MOST:
+        raise ValueError(f"a plan writes at most {MOST} memories; split it with `batches`")
+    staged: list[Staged] = []
+    undo: list[Callable[[], None]] = []
+    try:
+        with _reported():
+            writes = _stage(world, plan, targets, staged)
+            failpoints.hit("apply.staged")
+            with world.vault.exclusive():
+                try:
+                    applied = _transact(world, plan, writes, undo)
+                except BaseException:
+                    take_back(undo)
+                    raise
+    except BaseException:
+        _drop(staged)
+        raise
+    try:
+        _settle(world, writes)
+    finally:
+        _tell(world, plan, applied)
+    return applied
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(f"the disk said no ({error}); nothing was saved") from error
+
+
+def batches(changes: Sequence[Change]) -> list[Plan]:
+    """`changes` as plans that each write at most `MOST` memories: for imports, where each may stand alone."""
+    return [Plan(tuple(changes[at : at + MOST])) for at in range(0, len(changes), MOST)]
+
+
+# -- before the lock ----------------------------------------------------------------------------
+
+
+def _stage(
+    world: World, plan: Plan, targets: Mapping[Key, Target], staged: list[Staged]
+) -> list[_Write]:
+    """Render and stage every memory of the plan; what was staged so far stands in `staged`."""
+    found: list[_Write] = []
+    for put in plan.changes:
+        if not isinstance(put, Put):
+            continue
+        target = targets[put.memory.key]
+        data = rendered(put.memory, target)
+        place = _place(world.store, put, target)
+        one = world.vault.stage(place, data)
+        staged.append(one)
+        row = Stored(put.memory, place, markdown.digest(data), target.owner, one.stat)
+        found.append(_Write(put, one, row))
+    return found
+
+
+def rendered(memory: Memory, target: Target) -> bytes:
+    """The bytes of a memory's file. In a workspace nothing of the conversation is quoted."""
+    quotes = memory.key.scope != "project"
+    text = markdown.render(memory, owner=target.owner, ref=target.ref, quotes=quotes)
+    return text.encode()
+
+
+def _place(store: Store, put: Put, target: Target) -> Place:
+    """The file it stands in already (a hand-made one keeps its name), else `<id>.md`."""
+    held = store.memory((put.memory.key,), put.memory.id) if put.base else None
+    return held.place if held else layout.memory_file(put.memory.key, put.memory.id, target.root)
+
+
+# -- under the lock -------------------------------------------------------------------------------
+
+
+def _transact(
+    world: World,
+    plan: Plan,
+    writes: Sequence[_Write],
+    undo: list[Callable[[], None]],
+) -> Applied:
+    failpoints.hit("apply.begun")
+    with world.store.transaction() as tx:
+        refuse_rebuilding(tx)
+        _compare(world, tx, plan, writes)
+        messages = [
+            m
+            for change in plan.changes
+            if isinstance(change, Append)
+            for m in _append(world, tx, change, undo)
+        ]
+        for write in writes:
+            tx.put(write.row)
+            tx.set_shard(INDEX_LOG, str(write.row.place.folder), STALE)
+        _names_free(world, tx, writes)
+        for change in plan.changes:
+            _rows(world, tx, change)
+        failpoints.hit("apply.rows")
+        _log(world, tx, plan, writes, undo)
+        failpoints.hit("apply.logged")
+        for write in writes:
+            undo.append(write.staged.undo)
+            write.staged.publish()
+        failpoints.hit("apply.published")
+    return Applied(tuple(write.row for write in writes), tuple(messages))
+
+
+def rebuilding(store: StoreRead) -> int:
+    """The number of the rebuild that goes on or was broken off, 0 when the index is whole."""
+    number = store.shards(REBUILDING).get(REBUILDING, 1)
+    return number if number % 2 else 0
+
+
+def begin_rebuilding(world: World) -> None:
+    """Forget all that is derived; until `end_rebuilding` nobody decides on what is there."""
+    with world.vault.exclusive(), world.store.transaction() as tx:
+        before = tx.shards(REBUILDING).get(REBUILDING, 1)
+        tx.clear(world.space)
+        tx.set_shard(REBUILDING, REBUILDING, before + 2 - (before + 1) % 2)
+
+
+def end_rebuilding(world: World, number: int) -> None:
+    """The index is whole, unless another rebuild began since `number`."""
+    with world.store.transaction() as tx:
+        if rebuilding(tx) == number:
+            tx.set_shard(REBUILDING, REBUILDING, number + 1)
+
+
+def refuse_rebuilding(store: StoreRead) -> None:
+    """What is not indexed yet can be neither compared nor missed.
+
+    Who decides on what is there asks this *after* reading: a rebuild that begins later moves every
+    message's position, which `apply` sees.
+
+    Raises:
+        Unfinished: the index is not whole.
+    """
+    if rebuilding(store):
+        raise Unfinished("the index is being rebuilt; not saved")
+
+
+def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write]) -> None:
+    """Compare-and-swap: each base must still be what stands in the index and on disk."""
+    for write in writes:
+        memory, base = write.put.memory, write.put.base
+        held = tx.memory((memory.key,), memory.id)
+        if base is None:
+            if held is not None:
+                raise Conflict(
+                    f"{memory.id} exists already; not saved",
+                    reason="ALREADY_EXISTS",
+                    holder=memory.id,
+                )
+            continue
+        current = held.memory.version if held else 0
+        if held is None or (current, held.digest) != (base.version, base.digest):
+            raise Conflict(
+                f"{memory.id} is at version {current}, the change was made on {base.version}; not saved",
+                base=base.version,
+                current=current,
+            )
+        if held.presence == "live" and _moved_by_hand(world, held):
+            raise Conflict(
+                f"{held.place} was edited by hand since it was read; not saved",
+                base=base.version,
+                current=current + 1,
+            )
+    for change in plan.changes:
+        if isinstance(change, Advance):
+            cursor = tx.cursor(change.realm, change.session).position
+            if cursor != change.expected or not _stands(tx, change):
+                raise Conflict(
+                    f"session {change.session!r} was extracted meanwhile",
+                    base=change.expected,
+                    current=cursor,
+                )
+
+
+def _stands(tx: StoreWrite, change: Advance) -> bool:
+    """Whether the batch's last message is still where it was read: a rebuild gives all a new position."""
+    after = change.cursor - 1
+    found = tx.messages(change.realm, change.session, after=after, limit=1)
+    return any((one.position, one.message.id) == (change.cursor, change.last) for one in found)
+
+
+def _moved_by_hand(world: World, held: Stored) -> bool:
+    stat = world.vault.stat(held.place)
+    if stat is None or stat == held.stat:
+        return False
+    return markdown.digest(world.vault.read(held.place)[0]) != held.digest
+
+
+def _append(
+    world: World, tx: StoreWrite, change: Append, undo: list[Callable[[], None]]
+) -> list[Message]:
+    """Rows and lines of the messages that are new; those that another process stored meanwhile are not."""
+    by_session: dict[str, list[Message]] = {}
+    for message in change.messages:
+        by_session.setdefault(message.session, []).append(message)
+    fresh: list[Message] = []
+    for session, messages in by_session.items():
+        held = tx.known_messages(change.realm, session, [message.id for message in messages])
+        fresh += [message for message in messages if message.id not in held]
+    if fresh:
+        tx.add_messages(change.realm, fresh)
+        for place, lines in _by_shard(world, change.realm, fresh).items():
+            append_log(world, tx, "conversations", place, lines, undo)
+    return fresh
+
+
+def _by_shard(world: World, realm: Realm, messages: Sequence[Message]) -> dict[Place, bytes]:
+    shards: dict[Place, list[bytes]] = {}
+    for message in messages:
+        place = layout.shard(realm.owner, "conversations", message.recorded_at, world.zone)
+        shards.setdefault(place, []).append(conversation.encode(message))
+    return {place: b"".join(lines) for place, lines in shards.items()}
+
+
+def append_log(
+    world: World,
+    tx: StoreWrite,
+    log: str,
+    place: Place,
+    lines: bytes,
+    undo: list[Callable[[], None]],
+) -> None:
+    """Append to a shard; it counts as indexed only if nothing unindexed stood before."""
+    known = tx.shards(log).get(place.path, 0)
+    appended = world.vault.append(place, lines)
+    undo.append(appended.undo)
+    if appended.start == known:
+        tx.set_shard(log, place.path, appended.end)
+
+
+def _names_free(world: World, tx: StoreWrite, writes: Sequence[_Write]) -> None:
+    """A name belongs to one memory of a key that is valid now."""
+    now = world.clock.now()
+    for write in writes:
+        memory = write.put.memory
+        if memory.status(now, world.zone) != "active":
+            continue
+        for other in tx.named(memory.key, normalised_name(memory.name)):
+            if other.memory.id != memory.id and other.memory.status(now, world.zone) == "active":
+                raise Conflict(
+                    f"the name {memory.name!r} belongs to {other.memory.id} already; not saved",
+                    reason="ALREADY_EXISTS",
+                    holder=other.memory.id,
+                )
+
+
+def _rows(world: World, tx: StoreWrite, change: Change) -> None:
+    match change:
+        case Enqueue(realm=realm, kind=kind, key=key, due=due):
+            tx.enqueue(realm, kind, key, due)
+        case Advance():
+            tx.set_cursor(change.realm, Cursor(change.session, change.cursor, change.last))
+            tx.add_verdicts(
+                change.realm, change.session, change.batch, world.clock.now(), change.verdicts
+            )
+        case _:
+            pass
+
+
+def _log(
+    world: World,
+    tx: StoreWrite,
+    plan: Plan,
+    writes: Sequence[_Write],
+    undo: list[Callable[[], None]],
+) -> None:
+    """The record lines, one group for each owner's shard."""
+    groups: dict[str, list[tuple[Key | None, records.Line]]] = {}
+    for write in writes:
+        line = records.of_put(
+            write.put, owner=write.row.owner, digest=write.row.digest, path=write.row.place.path
+        )
+        groups.setdefault(write.row.owner, []).append((write.put.memory.key, line))
+    for change in plan.changes:
+        if isinstance(change, Advance):
+            groups.setdefault(change.realm.owner, []).append((None, records.of_advance(change)))
+    for owner, group in groups.items():
+        write_records(world, tx, owner, group, undo)
+
+
+def _refuse_unfinished(world: World, tx: StoreWrite, owner: str) -> None:
+    """Whoever writes holds the lock, so lines without rows are those of a process that was killed."""
+    known = tx.shards("records")
+    for place in _newest_shards(world, known, owner):
+        stat = world.vault.stat(place)
+        if known.get(place.path, 0) != (stat.size if stat else 0):
+            raise Unfinished("a killed process left a write half-way; not saved")
+
+
+def _newest_shards(world: World, known: Mapping[str, int], owner: str) -> Iterator[Place]:
+    """The newest records shard that is known and those of the days since, a month back at most.
+
+    Every older one was whole when a newer one was begun, and looking at all would cost more each day.
+    """
+    folder, now = layout.log_folder(owner, "records"), world.clock.now()
+    newest = max((path for path in known if Place(HOME, path).folder == folder), default="")
+    for step in range(2 * 31):
+        place = layout.shard(owner, "records", now - step * _HALF_A_DAY, world.zone)
+        if place.path <= newest:
+            break
+        yield place
+    if newest:
+        yield Place(HOME, newest)
+
+
+def write_records(
+    world: World,
+    tx: StoreWrite,
+    owner: str,
+    group: Sequence[tuple[Key | None, records.Line]],
+    undo: list[Callable[[], None]],
+) -> None:
+    """One group of record lines: into the owner's shard of today and into the index.
+
+    Raises:
+        Unfinished: lines stand there that no row knows; reconcile first.
+    """
+    _refuse_unfinished(world, tx, owner)
+    now, tx_id = world.clock.now(), world.clock.new_id("tx_")
+    lines = [line for _, line in group]
+    place = layout.shard(owner, "records", now, world.zone)
+    append_log(world, tx, "records", place, records.encode(lines, tx_id, now), undo)
+    rows = [
+        RecordLine(owner, line.kind, line.id, line.version, tx_id, part, len(lines), now, line.data)
+        for part, line in enumerate(lines, start=1)
+    ]
+    tx.add_records(world.space, [key for key, _ in group], rows)
+
+
+# -- after ----------------------------------------------------------------------------------------
+
+
+def take_back(undo: Sequence[Callable[[], None]]) -> None:
+    """Undo in reverse, still under the lock: files, then log lines.
+
+    It ends where a step fails: the lines of a file that stays must stay too, so that reconcile can
+    carry the whole out.
+
+    Raises:
+        OutcomeUnknown: a step failed.
+    """
+    try:
+        for step in reversed(undo):
+            step()
+    except OSError as error:
+        raise OutcomeUnknown(
+            f"the write failed and could not be taken back ({error}); outcome unknown: "
+            "`memstrata reindex` decides by the files"
+        ) from error
+
+
+def _drop(staged: Sequence[Staged]) -> None:
+    """Remove temporary files of a plan that did not take effect; one that stays is swept at the next start."""
+    for one in staged:
+        try:
+            one.discard()
+        except OSError:
+            continue
+
+
+def _settle(world: World, writes: Sequence[_Write]) -> None:
+    """Behind COMMIT the write stands; whether it outlives a power cut is unknown until it is flushed."""
+    try:
+        failpoints.hit("apply.committed")
+        for write in writes:
+            write.staged.settle()
+        if writes:
+            world.vault.sync(sorted({write.staged.place.folder for write in writes}))
+        failpoints.hit("apply.done")
+    except (OSError, Unavailable) as error:
+        raise OutcomeUnknown(
+            f"it was written but could not be flushed ({error}); outcome unknown"
+        ) from error
+    finally:
+        _drop([write.staged for write in writes])
+
+
+def _tell(world: World, plan: Plan, applied: Applied) -> None:
+    for change in plan.changes:
+        match change:
+            case Put(memory=memory, verb=verb):
+                key = memory.key
+                world.bus.emit(
+                    "memory.written",
+                    id=memory.id,
+                    verb=verb,
+                    version=memory.version,
+                    owner=key.realm.owner,
+                    scope=key.scope,
+                    ref=key.ref,
+                )
+            case Advance(verdicts=verdicts):
+                for verdict in verdicts:
+                    if verdict.gate:
+                        world.bus.emit(
+                            "candidate.refused",
+                            verdict=verdict.verdict,
+                            gate=verdict.gate,
+                            session=change.session,
+                            batch=change.batch,
+                        )
+            case _:
+                pass
+
+
+# -- rows that no file holds: work, not memory ----------------------------------------------------
+
+
+def count_hits(world: World, hits: Mapping[str, int], keys: Sequence[Key]) -> None:
+    """Add to the hit counts of memories under `keys`, in bulk."""
+    with world.store.transaction() as tx:
+        for id, count in hits.items():
+            for _ in range(count):
+                tx.touch(keys, (id,), world.clock.now())
+
+
+def settle_extraction(world: World, job: Job) -> bool:
+    """Take an extraction job off the list if its session has nothing left; False when it has.
+
+    In one transaction, so that a turn committed meanwhile keeps a job.
+    """
+    with world.store.transaction() as tx:
+        cursor = tx.cursor(job.realm, job.key)
+        if tx.messages(job.realm, job.key, after=cursor.position, limit=1):
+            return False
+        tx.finish_job(job.number, "done")
+    return True
+
+
+def park_job(world: World, job: Job, problem: str) -> None:
+    """Set a job aside until a command takes it up again; `problem` says why."""
+    with world.store.transaction() as tx:
+        tx.finish_job(job.number, "parked", problem)
+
+
+# -- files that are no memory ---------------------------------------------------------------------
+
+
+def edit_text(world: World, place: Place, edit: Callable[[bytes | None], bytes | None]) -> bool:
+    """Replace a text file by what `edit` makes of its bytes (None: not there), under the lock.
+
+    `edit` returns None or the same bytes to leave it alone. True when the file changed.
+    """
+    with world.vault.exclusive():
+        changed = _replace(world, place, edit)
+    if changed:
+        world.vault.sync([place.folder])
+    return changed
+
+
+def _replace(world: World, place: Place, edit: Callable[[bytes | None], bytes | None]) -> bool:
+    held = _held(world, place)
+    new = edit(held)
+    if new is None or new == held:
+        return False
+    staged = world.vault.stage(place, new)
+    try:
+        staged.publish()
+    except BaseException:
+        take_back([staged.undo])
+        raise
+    staged.settle()
+    return True
+
+
+def _held(world: World, place: Place) -> bytes | None:
+    try:
+        return world.vault.read(place)[0]
+    except NotFound:
+        return None
+
+
+def write_index(world: World, key: Key, target: Target) -> bool:
+    """Bring a folder's MEMORY.md up to date; True when it differed.
+
+    Cheap when nothing was written since, the day is the same (nothing expired) and the file is as
+    we left it.
+    """
+    folder = layout.memory_folder(key, target.root)
+    place = folder.within(layout.INDEX)
+    name = str(folder)
+    known = world.store.shards(INDEX_LOG).get(name, STALE)
+    if known != STALE and known == _mark(world, place):
+        return False
+    if world.vault.scan(folder) is None:
+        return False  # a folder that vanished must not come back with nothing but this in it
+    with world.vault.exclusive():
+        changed = _replace(world, place, lambda held: index_text(world, key) or (held and b""))
+        # Under the same lock: a memory written in between would be taken for one that stands in it.
+        with world.store.transaction() as tx:
+            tx.set_shard(INDEX_LOG, name, _mark(world, place))
+    if changed:
+        world.vault.sync([folder])
+    return changed
+
+
+def _mark(world: World, place: Place) -> int:
+    """The day and the state of MEMORY.md in one number, never `STALE`."""
+    day = world.moment().today.isoformat()
+    return 1 + zlib.crc32(f"{day} {world.vault.stat(place)}".encode())
+
+
+def index_text(world: World, key: Key) -> bytes:
+    """What MEMORY.md of `key` has to say now."""
+    rows: list[Stored] = []
+    after = ""
+    listing = Listing(statuses=("active",))
+    while page := world.store.memories((key,), listing, world.moment(), after=after):
+        rows += page
+        after = page[-1].memory.id
+    return markdown.index([(row.place.name, row.memory) for row in rows]).encode()

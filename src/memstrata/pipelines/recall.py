@@ -1,0 +1,257 @@
+"""What a model is told before it answers: the stable part and the turn part, under one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Literal
+
+from memstrata.domain import budget, inject
+from memstrata.domain.budget import Shown
+from memstrata.domain.memory import Memory
+from memstrata.domain.scope import Key, View
+from memstrata.domain.turn import Message
+from memstrata.pipelines import lanes
+from memstrata.pipelines.world import World
+from memstrata.ports import Listing, Moment
+
+Status = Literal["matched", "empty", "disabled", "expired"]
+SEED_HITS: Final = 20
+ENOUGH: Final = 3
+"""So many matching memories make evidence needless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory in the context; `part` is stable or turn."""
+
+    id: str
+    name: str
+    description: str
+    type: str
+    scope: str
+    part: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`stable` for the system prompt, `turn` for before the user's message; `tokens` of both together."""
+
+    stable: str
+    turn: str
+    status: Status
+    items: tuple[Item, ...] = ()
+    tokens: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: the view, and what the seed query is made of."""
+
+    view: View
+    session: str = ""
+    agent: str = ""
+    workspace_name: str | None = None
+    workspace_folder: str = ""
+
+
+def recall(world: World, asker: Asker, message: str, max_tokens: int | None = None) -> Context:
+    """The context for `message`. Never raises for what a lane cannot do; `warnings` says it."""
+    if not world.settings.memory.enabled:
+        return Context("", "", "disabled", warnings=("memory is switched off",))
+    most = world.settings.recall.max_tokens if max_tokens is None else max_tokens
+    moment = world.moment()
+    stable, shown, seeded = _stable(world, asker, moment, most - most // budget.TURN_SHARE)
+    used = world.tokens.count(stable)
+    hits, degraded = lanes.memories(
+        world, asker.view.keys, message, moment, limit=world.settings.recall.limit + len(shown)
+    )
+    turn, turned, unquoted = _turn(world, asker, message, hits, shown, most - used, most)
+    context = Context(
+        stable=stable,
+        turn=turn,
+        status=_status(world, asker, message, hits, degraded, moment, turn),
+        items=(*(_item(one.memory, "stable") for one in shown if one.memory), *turned),
+        tokens=used + world.tokens.count(turn),
+        warnings=tuple(dict.fromkeys((*seeded, *degraded, *unquoted))),
+    )
+    world.bus.emit(
+        "recall.served", session=asker.session, status=context.status, tokens=context.tokens
+    )
+    return context
+
+
+# -- the stable part ------------------------------------------------------------------------------
+
+
+def _stable(
+    world: World, asker: Asker, moment: Moment, most: int
+) -> tuple[str, tuple[Shown, ...], tuple[str, ...]]:
+    chosen: list[Memory] = []
+    warnings: list[str] = []
+    for key in asker.view.keys:
+        memories, degraded = _chosen(world, asker, key, moment)
+        chosen += memories
+        warnings += degraded
+    render = partial(_render_stable, asker=asker)
+    shown = budget.fit(chosen, render, world.tokens.count, most)
+    return render(shown), shown, tuple(warnings)
+
+
+def _chosen(
+    world: World, asker: Asker, key: Key, moment: Moment
+) -> tuple[list[Memory], tuple[str, ...]]:
+    """All feedback, newest change first; then the seed query's choice, or all by type priority."""
+    rows = world.store.memories(
+        (key,), Listing(statuses=("active",), types=("feedback",)), moment, limit=5_000
+    )
+    feedback = [row.memory for row in rows]
+    feedback.sort(key=lambda m: (-m.updated_at.timestamp(), m.id))
+    others: list[Memory] = []
+    degraded: tuple[str, ...] = ()
+    seed = f"{asker.agent} {asker.workspace_folder}".strip()
+    if seed:
+        hits, degraded = lanes.memories(
+            world,
+            (key,),
+            seed,
+            moment,
+            types=("user", "project", "reference", "episodic"),
+            limit=SEED_HITS,
+        )
+        others = [hit.stored.memory for hit in hits]
+    return feedback + (others or _by_type(world, key, moment)), degraded
+
+
+def _by_type(world: World, key: Key, moment: Moment) -> list[Memory]:
+    listing = Listing(statuses=("active",), types=("user", "project", "reference", "episodic"))
+    found = [row.memory for row in world.store.memories((key,), listing, moment, limit=5_000)]
+    return sorted(
+        found, key=lambda m: (budget.keep_rank(m), -m.priority, -m.updated_at.timestamp(), m.id)
+    )
+
+
+def _render_stable(shown: Sequence[Shown], *, asker: Asker) -> str:
+    """The blocks in their order; nothing at all when there is no memory to show."""
+    if not shown:
+        return ""
+    blocks: list[str] = []
+    for key in asker.view.keys:
+        lines = [
+            one.line
+            for one in shown
+            if (one.memory.key if one.memory else asker.view.keys[0]) == key
+        ]
+        if lines:
+            name = asker.workspace_name if key.scope == "project" else None
+            blocks.append(inject.block(inject.TAGS[key.scope], lines, name))
+    return "\n".join((*blocks, inject.block("memory-note", [inject.NOTE])))
+
+
+# -- the turn part --------------------------------------------------------------------------------
+
+
+def _turn(
+    world: World,
+    asker: Asker,
+    message: str,
+    hits: Sequence[lanes.MemoryHit],
+    shown: Sequence[Shown],
+    most: int,
+    whole: int,
+) -> tuple[str, tuple[Item, ...], tuple[str, ...]]:
+    """Memories that stable has not, then evidence when few matched; and what was degraded."""
+    told = {one.memory.id for one in shown if one.memory}
+    fresh = [hit for hit in hits if hit.stored.memory.id not in told][: world.settings.recall.limit]
+    scores = {hit.stored.memory.id: hit.score for hit in fresh}
+    told |= {hit.stored.memory.id for hit in fresh}
+    evidence, degraded = (
+        _evidence(world, asker, message, whole, told) if len(hits) < ENOUGH else ((), ())
+    )
+    for quoted in range(len(evidence), -1, -1):
+        render = partial(_render_turn, evidence=evidence[:quoted])
+        if world.tokens.count(render(())) <= most:
+            break
+    else:
+        return "", (), degraded
+    fitted = budget.fit([hit.stored.memory for hit in fresh], render, world.tokens.count, most)
+    items = tuple(_item(one.memory, "turn", scores[one.memory.id]) for one in fitted if one.memory)
+    return render(fitted), items, degraded
+
+
+def _evidence(
+    world: World, asker: Asker, message: str, whole: int, told: Container[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Excerpts of what the user said, at most 3 and at most a quarter of the whole budget; what was degraded."""
+    if not world.settings.recall.evidence:
+        return (), ()
+    workspaces = ("", asker.view.workspace) if asker.view.workspace else ("",)
+    found, degraded = lanes.messages(
+        world, asker.view.realm, workspaces, message, roles=("user",), limit=2 * ENOUGH
+    )
+    worth = [
+        hit.message for hit in found if _worth_quoting(world, asker, hit.message, message, told)
+    ]
+    lines = [inject.excerpt(one, world.zone) for one in worth[:ENOUGH]]
+    while (
+        lines
+        and world.tokens.count(inject.block("evidence", lines)) > whole // budget.EVIDENCE_SHARE
+    ):
+        lines.pop()
+    return tuple(lines), degraded
+
+
+def _worth_quoting(
+    world: World, asker: Asker, message: Message, asked: str, told: Container[str]
+) -> bool:
+    """Not what is asked now, not what the context tells already, not words whose facts have all ended."""
+    if message.skip or message.content.strip() == asked.strip():
+        return False
+    derived = world.store.derived(asker.view.realm, message.session, message.id)
+    rows = [row for key, id in derived if (row := world.store.memory((key,), id)) is not None]
+    if any(row.memory.id in told for row in rows):
+        return False
+    moment = world.moment()
+    return not rows or any(row.memory.status(moment.now, world.zone) == "active" for row in rows)
+
+
+def _render_turn(shown: Sequence[Shown], *, evidence: Sequence[str]) -> str:
+    blocks = []
+    if shown:
+        blocks.append(inject.block("recalled-memory", [one.line for one in shown]))
+    if evidence:
+        blocks.append(inject.block("evidence", evidence))
+    return "\n".join(blocks)
+
+
+# -- the rest -------------------------------------------------------------------------------------
+
+
+def _status(
+    world: World,
+    asker: Asker,
+    message: str,
+    hits: Sequence[lanes.MemoryHit],
+    degraded: Sequence[str],
+    moment: Moment,
+    turn: str,
+) -> Status:
+    if hits:
+        return "matched"
+    said: Status = "matched" if turn else "empty"
+    if degraded:
+        return said
+    ended, _ = lanes.memories(
+        world, asker.view.keys, message, replace(moment, every=True), limit=20
+    )
+    expired = any(hit.stored.memory.status(moment.now, world.zone) == "expired" for hit in ended)
+    return "expired" if expired else said
+
+
+def _item(memory: Memory, part: str, score: float = 0.0) -> Item:
+    return Item(
+        memory.id, memory.name, memory.description, memory.type, memory.key.scope, part, score
+    )

@@ -1,0 +1,118 @@
+"""What every pipeline is given: the ports, the settings and whose space it works in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, tzinfo
+
+from memstrata.domain import gates
+from memstrata.domain.memory import Memory
+from memstrata.domain.redact import Finding
+from memstrata.domain.scope import Scope
+from memstrata.errors import Invalid
+from memstrata.events import Bus
+from memstrata.ports import Clock, Moment, Scanner, Store, Tokenizer, Vault
+from memstrata.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The ports in one value. `zone` is the owner's time zone, `space` the tenant."""
+
+    vault: Vault
+    store: Store
+    clock: Clock
+    tokens: Tokenizer
+    scanner: Scanner
+    bus: Bus
+    settings: Settings
+    zone: tzinfo
+    space: str
+
+    def under(self, settings: Settings) -> World:
+        """The same world with a workspace's tighter settings."""
+        return replace(self, settings=settings)
+
+    def moment(
+        self,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        every: bool = False,
+    ) -> Moment:
+        """The present, in the owner's day, with what a reader asks besides."""
+        now = self.clock.now()
+        day = None if as_of is None else self._day(as_of)
+        return Moment(now, now.astimezone(self.zone).date(), as_of, day, known_at, every)
+
+    def _day(self, at: datetime) -> date:
+        """The owner's day; at the two ends of the calendar, where theirs does not exist, UTC's."""
+        try:
+            return at.astimezone(self.zone).date()
+        except OverflowError:
+            return at.date()
+
+    def limits(self) -> gates.Limits:
+        """The gates' numbers and patterns from the settings.
+
+        Raises:
+            Invalid: a pattern of `gates.transient` is no regular expression.
+        """
+        chosen = self.settings
+        try:
+            patterns = gates.compile_transient(chosen.gates.transient)
+        except re.error as error:
+            raise Invalid("gates.transient", f"is no regular expression: {error}") from error
+        quota: dict[Scope, int] = {
+            "user": chosen.quota.user,
+            "project": chosen.quota.project,
+            "agent": chosen.quota.agent,
+        }
+        least = chosen.extraction.min_confidence
+        return gates.Limits(least, quota, chosen.quota.episodic, patterns)
+
+    def findings(self, texts: Sequence[str]) -> list[Finding]:
+        """What the scanner finds in any of `texts`."""
+        return [finding for text in texts if text for finding in self.scanner.scan(text)]
+
+    def findings_of(self, memory: Memory) -> list[Finding]:
+        """What the scanner finds in the words of a memory, each text by itself and all together."""
+        return self.findings(words_of(memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was left as it is: where, which line, why."""
+
+    path: str
+    problem: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}{'' if self.line is None else f':{self.line}'}: {self.problem}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reconcile did, one line each, and what it left alone."""
+
+    actions: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def words_of(memory: Memory) -> list[str]:
+    """Every text of a memory that a reader may come to see, then all of them as one."""
+    texts = [
+        memory.name,
+        memory.description,
+        memory.body,
+        memory.note,
+        memory.scene,
+        memory.subject,
+        memory.slot,
+    ]
+    texts += [*memory.entities, *(one.quote for one in memory.evidence)]
+    texts += [str(value) for value in memory.extra.values()]
+    return [*texts, " ".join(filter(None, (memory.name, memory.description, memory.body)))]

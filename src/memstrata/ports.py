@@ -1,0 +1,589 @@
+"""What the core needs from the world. The contract is the docstring; one contract suite tests every adapter.
+
+Every method that touches stored data takes the realm or key it is about: no call exists that could
+read across spaces or owners. A project key has the owner `""`: its members share it, and the author
+stands in the memory's own `owner` field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, Protocol
+
+from memstrata.domain.layout import Place
+from memstrata.domain.memory import Memory, Status, Type
+from memstrata.domain.plan import Verdict
+from memstrata.domain.redact import Finding
+from memstrata.domain.scope import Key, Realm
+from memstrata.domain.terms import Term
+from memstrata.domain.turn import Message
+
+# -- values that cross a port ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """A file as the index last saw it; equal stats mean its bytes need not be read again."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+Presence = Literal["live", "absent", "stale"]
+"""live: the file is there and read; absent: it vanished; stale: it cannot be read, the last good row stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory's row: the memory, the file it stands in, and what only the index knows.
+
+    `digest` is the hash of the file's bytes as last read or written; `since` when it became absent
+    or stale, `problem` why it is stale; `owner` its author (for project keys, else the key's owner).
+    """
+
+    memory: Memory
+    place: Place
+    digest: str
+    owner: str
+    stat: FileStat | None = None
+    presence: Presence = "live"
+    since: datetime | None = None
+    problem: str = ""
+    hits: int = 0
+    last_hit_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The instants a read is asked for.
+
+    `now` and `today` (the owner's local day) decide expiry. `as_of` asks the world's time instead:
+    valid then. `known_at` asks ours: what we had learned by then. `every` drops the validity filter.
+    """
+
+    now: datetime
+    today: date
+    as_of: datetime | None = None
+    as_of_day: date | None = None
+    known_at: datetime | None = None
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A memory hit of one lane; `score` is the lane's own, greater is better."""
+
+    stored: Stored
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMessage:
+    """A message hit of one lane; `score` is the lane's own, greater is better."""
+
+    message: Message
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLine:
+    """One line of `records/`: `kind` is memory, batch or delete; `data` the whole line as JSON-able fields.
+
+    `tx` groups the lines of one transaction, of which this is number `part` (from 1) of `parts`:
+    a group that is not whole was never committed. `id` is the memory id, or the session of a batch.
+    """
+
+    owner: str
+    kind: str
+    id: str
+    version: int
+    tx: str
+    part: int
+    parts: int
+    at: datetime
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job on the list. `state` is waiting, running, parked or done; a parked one waits for a command."""
+
+    number: int
+    realm: Realm
+    kind: str
+    key: str
+    state: str
+    attempts: int
+    due: datetime
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """A verdict as it is listed: with its session, batch and time."""
+
+    number: int
+    session: str
+    batch: str
+    at: datetime
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a session has been extracted: the `position` of the last message done, 0 for none."""
+
+    session: str
+    position: int
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message with its position in the order of arrival (the cursor's unit, > 0, never reused)."""
+
+    position: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What `Store.memories` filters by. Empty tuples mean "any"; `text` is matched in name or description."""
+
+    types: tuple[Type, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    text: str = ""
+    presences: tuple[Presence, ...] = ("live", "stale")
+
+
+# -- the ports -----------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time and identity: the only source of either."""
+
+    def now(self) -> datetime:
+        """The present, aware, UTC."""
+        ...
+
+    def new_id(self, prefix: str) -> str:
+        """`prefix` and a ULID in lower case: sortable, unique, monotonic within the process."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Counts tokens, offline."""
+
+    name: str
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`, 0 for none."""
+        ...
+
+
+Rung = Literal["schema", "json", "plain"]
+"""How an answer's form is asked for: by JSON schema, by JSON mode, or in words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call of a model. `schema` is the JSON schema of the answer, `purpose` what the ledger books it under.
+
+    `model` is `provider:name` (`openai:…`, `anthropic:…`, `ollama:…`, `openai-compatible:…`); `deadline`
+    in seconds for the whole call.
+    """
+
+    purpose: str
+    model: str
+    system: str
+    user: str
+    schema: Mapping[str, object]
+    rung: Rung = "schema"
+    deadline: float = 60.0
+    most_tokens: int = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said, thinking left out. `finish` is stop, length or other; tokens as the provider counted."""
+
+    text: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    finish: str = "stop"
+
+
+class Model(Protocol):
+    """A language model. Never called while a transaction is open."""
+
+    def ask(self, question: Question) -> Answer:
+        """Put one question.
+
+        Raises:
+            ModelFailed: no answer (time-out, refused connection, 429, 5xx, cut stream): worth a retry,
+                with the provider's Retry-After where it gave one; or the provider refuses this form of
+                answer (`unsupported_rung`), or the request as such (`permanent`: wrong key, unknown model).
+            Invalid: the model's name, or a setting of its provider.
+        """
+        ...
+
+    def close(self) -> None:
+        """End the adapter's thread."""
+        ...
+
+
+class Scanner(Protocol):
+    """Finds what may never be kept."""
+
+    def scan(self, text: str) -> tuple[Finding, ...]:
+        """Credentials and private identifiers in `text`; empty when clean."""
+        ...
+
+
+class Staged(Protocol):
+    """New bytes of one file, already durable under a temporary name beside it (`.<name>.tmp~`)."""
+
+    place: Place
+    stat: FileStat
+    """Of the temporary file; publishing keeps it."""
+
+    def publish(self) -> None:
+        """Rename over the file; the old bytes are kept aside until `settle`."""
+        ...
+
+    def undo(self) -> None:
+        """Before `publish`: drop the temporary file. After it: the old bytes (or absence) are back.
+
+        Raises:
+            OSError: that failed, and what stands is unknown.
+        """
+        ...
+
+    def settle(self) -> None:
+        """Drop the old bytes."""
+        ...
+
+    def discard(self) -> None:
+        """Drop the temporary files of this one, whatever happened to it; never the file itself."""
+        ...
+
+
+class Appended(Protocol):
+    """Lines that were appended to a log: where they start and end, in bytes."""
+
+    start: int
+    end: int
+
+    def undo(self) -> None:
+        """Cut the log back to `start`.
+
+        Raises:
+            OSError: that failed.
+        """
+        ...
+
+
+class Vault(Protocol):
+    """The files. No method follows a link out of its root; every place is checked."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Hold the home's write lock (`run/write.lock`, an OS lock freed by the kernel at death).
+
+        Every change of files or rows happens under it, so that taking a failed write back can never
+        meet another process's. Waits for other processes; not reentrant.
+        """
+        ...
+
+    def stage(self, place: Place, data: bytes) -> Staged:
+        """Write `data` to a temporary file beside `place`, flushed to disk. Folders are made (0700 in the home).
+
+        Raises:
+            Invalid: the place leads out of its root or through a link.
+            Unavailable: the disk said no; nothing is left behind.
+        """
+        ...
+
+    def append(self, place: Place, lines: bytes) -> Appended:
+        """Append whole lines to a log; the result takes them back.
+
+        The caller holds `exclusive`, which serialises processes. A torn tail (no
+        newline at the end) is cut first, kept aside in `<name>.torn`. Not flushed to disk: a row of the
+        same transaction is, and reconcile appends a line that is missing. On failure nothing is left of it.
+        """
+        ...
+
+    def sync(self, places: Sequence[Place]) -> None:
+        """Make the renames in these folders durable (one fsync a folder)."""
+        ...
+
+    def read(self, place: Place) -> tuple[bytes, FileStat]:
+        """Bytes and stat of a file, of one and the same state of it.
+
+        Raises:
+            NotFound: no such file.
+            Invalid: it leads out of its root or through a link.
+            Unavailable: it cannot be read.
+        """
+        ...
+
+    def stat(self, place: Place) -> FileStat | None:
+        """The stat of a regular file, None when there is none."""
+        ...
+
+    def scan(self, folder: Place) -> dict[str, FileStat] | None:
+        """The regular files of a folder by name, temporary ones left out; None when the folder is not there."""
+        ...
+
+    def folders(self, folder: Place) -> tuple[str, ...]:
+        """The names of the folders in it, sorted; empty when it is not there."""
+        ...
+
+    def lines(self, place: Place, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The whole lines of a log from byte `start` on: (offset behind the line, line without its newline)."""
+        ...
+
+    def sweep(self, folder: Place) -> int:
+        """Remove temporary files left by a killed process; how many."""
+        ...
+
+    def root_of(self, path: str) -> str:
+        """The root of the workspace that `path` lies in: the folder of its git common dir, else itself, links resolved.
+
+        Raises:
+            Invalid: no such folder, or it is the home's own parent (`.memstrata` in it is the home).
+        """
+        ...
+
+
+class StoreRead(Protocol):
+    """Queries. Each sees one committed state."""
+
+    def memory(self, keys: Sequence[Key], id: str) -> Stored | None:
+        """The row with that id under one of `keys`, whatever its presence; the first key wins."""
+        ...
+
+    def memories(
+        self,
+        keys: Sequence[Key],
+        listing: Listing,
+        moment: Moment,
+        *,
+        after: str = "",
+        limit: int = 1000,
+    ) -> list[Stored]:
+        """Rows under `keys` that pass `listing`, by id, those behind the id `after`.
+
+        Status is computed at `moment.now` and `moment.today`: archived, else invalid (`invalid_at` ≤ now),
+        else expired (`valid_until` < today), else active.
+        """
+        ...
+
+    def files(self, key: Key) -> dict[str, tuple[FileStat | None, Presence]]:
+        """By file name of `key`'s folder: the stat the index knows, and the presence. Reads no memory."""
+        ...
+
+    def named(self, key: Key, name: str) -> list[Stored]:
+        """Rows of `key` whose normalised name is `name`, neither archived nor invalid nor absent (expired ones too)."""
+        ...
+
+    def slot(self, key: Key, subject: str, slot: str) -> list[Stored]:
+        """Rows of `key` about that subject and slot, invalid and expired ones too, archived and absent ones not."""
+        ...
+
+    def superseded(self, keys: Sequence[Key], id: str) -> list[Stored]:
+        """Rows whose `superseded_by` is `id`."""
+        ...
+
+    def counts(self, keys: Sequence[Key], moment: Moment) -> dict[tuple[Key, Type, Status], int]:
+        """How many live or stale rows of each key, type and status."""
+        ...
+
+    def keys(self, space: str) -> tuple[Key, ...]:
+        """Every key of a space that ever held a memory."""
+        ...
+
+    def search_memories(
+        self,
+        keys: Sequence[Key],
+        terms: Sequence[Term],
+        moment: Moment,
+        *,
+        types: Sequence[Type] = (),
+        limit: int = 20,
+    ) -> list[Ranked]:
+        """Best full-text hits (any term; bm25 over name, description, body) that are valid at `moment`.
+
+        Live and stale rows only, archived ones never. Validity: with `moment.every` all; else with
+        `as_of`: valid_from ≤ as_of (unknown counts as long ago), as_of < invalid_at, valid_until ≥
+        as_of_day; with neither: not invalid at now, valid_until ≥ today. With `known_at` besides:
+        created_at ≤ known_at, and an end (invalid_at, superseded_by) counts only if retired_at ≤ known_at.
+        Filters apply inside, so a small key in a large store still gets `limit` hits.
+        """
+        ...
+
+    def search_messages(
+        self,
+        realm: Realm,
+        workspaces: Sequence[str],
+        terms: Sequence[Term],
+        *,
+        session: str | None = None,
+        roles: Sequence[str] = (),
+        limit: int = 20,
+    ) -> list[RankedMessage]:
+        """Best full-text hits (any term; bm25) among the realm's messages of these workspace keys (`""`: none).
+
+        With `session` only that session's, whatever its workspace.
+        """
+        ...
+
+    def message(self, realm: Realm, id: str, session: str | None = None) -> list[Message]:
+        """The messages of that id (ids are unique within a session, so there may be several)."""
+        ...
+
+    def messages(
+        self, realm: Realm, session: str, *, after: int = 0, limit: int = 1000
+    ) -> list[Queued]:
+        """A session's messages in the order they arrived, those behind position `after`."""
+        ...
+
+    def known_messages(self, realm: Realm, session: str, ids: Sequence[str]) -> dict[str, Message]:
+        """Those of `ids` that are stored in the session, by id."""
+        ...
+
+    def cursor(self, realm: Realm, session: str) -> Cursor:
+        """How far that session has been extracted."""
+        ...
+
+    def sessions(self, realm: Realm) -> list[tuple[str, int, int]]:
+        """(session, messages, messages behind the cursor) of the realm, in order of first arrival."""
+        ...
+
+    def derived(self, realm: Realm, session: str, message: str) -> list[tuple[Key, str]]:
+        """(key, id) of the memories whose evidence names that message: keys of the realm and of projects."""
+        ...
+
+    def jobs(self, realm: Realm | None, states: Sequence[str] = ("waiting",)) -> list[Job]:
+        """Jobs in those states, earliest due first; None for every realm (the worker's view)."""
+        ...
+
+    def verdicts(
+        self,
+        realm: Realm,
+        *,
+        session: str | None = None,
+        verdict: str | None = None,
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[VerdictRow]:
+        """Verdicts, newest first; with `after` only rows numbered below it (0: from the newest)."""
+        ...
+
+    def verdict_counts(self, realm: Realm) -> dict[str, int]:
+        """How many of each verdict."""
+        ...
+
+    def records(self, keys: Sequence[Key], id: str) -> list[RecordLine]:
+        """The record lines of one memory under those keys, oldest first."""
+        ...
+
+    def record_lines(self, space: str, owner: str) -> Iterator[RecordLine]:
+        """Every record line of an owner's shards, oldest first."""
+        ...
+
+    def record_versions(self, key: Key) -> dict[str, tuple[int, str]]:
+        """By memory id of `key`: (newest recorded version, its digest)."""
+        ...
+
+    def shards(self, log: str) -> dict[str, int]:
+        """By place path of a log's shards: how many bytes of it are indexed."""
+        ...
+
+    def totals(self, space: str) -> dict[str, int]:
+        """Row counts for `status`: memories, messages, text rows of both, records, jobs."""
+        ...
+
+
+class StoreWrite(StoreRead, Protocol):
+    """The open write transaction: reads see its own writes. Nothing here touches a file or waits for one."""
+
+    def put(self, stored: Stored) -> None:
+        """Insert or replace the row of (key, id) with its text, evidence links and names; hits are kept."""
+        ...
+
+    def drop(self, key: Key, id: str) -> None:
+        """Remove the row, its text and links."""
+        ...
+
+    def add_messages(self, realm: Realm, messages: Sequence[Message]) -> None:
+        """Insert messages that are not there (session and id), with their text; those there are left alone."""
+        ...
+
+    def set_cursor(self, realm: Realm, cursor: Cursor) -> None:
+        """Set how far a session has been extracted."""
+        ...
+
+    def add_records(
+        self, space: str, keys: Sequence[Key | None], lines: Sequence[RecordLine]
+    ) -> None:
+        """Index record lines that are not there (by tx and part); `keys[i]` is line i's key, None for a batch."""
+        ...
+
+    def add_verdicts(
+        self, realm: Realm, session: str, batch: str, at: datetime, rows: Sequence[Verdict]
+    ) -> None:
+        """Append verdicts."""
+        ...
+
+    def enqueue(self, realm: Realm, kind: str, key: str, due: datetime) -> None:
+        """Add a waiting job; one that waits with the same realm, kind and key keeps the earlier due."""
+        ...
+
+    def finish_job(self, number: int, state: str, problem: str = "") -> None:
+        """Set a job's state (done rows are removed) and count the attempt."""
+        ...
+
+    def touch(self, keys: Sequence[Key], ids: Sequence[str], at: datetime) -> None:
+        """Add one hit to each id."""
+        ...
+
+    def set_shard(self, log: str, path: str, size: int) -> None:
+        """Remember how many bytes of a shard are indexed."""
+        ...
+
+    def clear(self, space: str) -> None:
+        """Forget what is derived of a space: rows, text, links, messages, records, cursors, shards.
+
+        Jobs and verdicts stay.
+        """
+        ...
+
+
+class Store(StoreRead, Protocol):
+    """The index: queries on a consistent snapshot, and one writer at a time."""
+
+    def transaction(self) -> AbstractContextManager[StoreWrite]:
+        """Begin a write transaction (it waits for other processes), commit at the end, roll back on an error.
+
+        Raises:
+            Unavailable: the database cannot be written (disk full, locked beyond 30 s); nothing was saved.
+        """
+        ...
+
+    def check(self) -> list[str]:
+        """What is wrong with the database itself (integrity check); empty when sound."""
+        ...
+
+    def optimise(self) -> None:
+        """Merge the text index's segments: worth it after an import."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection; the store may not be used again."""
+        ...

@@ -1,0 +1,336 @@
+"""Every setting, its default, and where its value came from.
+
+Default < user TOML (`$MEMSTRATA_HOME/config.toml`) < project TOML (`<workspace>/.memstrata/config.toml`,
+a short list of keys) < environment (`MEMSTRATA_RECALL__MAX_TOKENS`) < argument.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+
+from memstrata.errors import Invalid
+
+ENV_PREFIX: Final = "MEMSTRATA_"
+ENV_OTHERS: Final = frozenset({"MEMSTRATA_HOME", "MEMSTRATA_FAILPOINTS", "MEMSTRATA_LANG"})
+"""Variables of the same prefix that are no settings."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    "memory.max_inject_tokens": "recall.max_tokens",
+    "memory.time_decay_lambda": "search.time_decay_lambda",
+    "memory.quota": "quota",
+    "memory.timezone": "timezone",
+}
+"""Other names that are accepted, each also in camel case (`memory.maxInjectTokens`), as is every key."""
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+def _patterns(found: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in found:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+    return found
+
+
+Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MemorySettings(_Table):
+    """[memory]"""
+
+    enabled: bool = Field(True, description="off: no injection, no extraction; nothing is deleted")
+
+
+class CaptureSettings(_Table):
+    """[capture]"""
+
+    when_disabled: bool = Field(False, description="keep the conversation log while memory is off")
+    exclude: tuple[str, ...] = Field(
+        (), description="patterns (fnmatch) of session ids never captured"
+    )
+    mask_secrets: Literal["all", "keys", "off"] = Field(
+        "all", description="what is masked before a message is stored"
+    )
+    max_message_characters: int = Field(
+        4_000_000, ge=1_000, le=50_000_000, description="a longer message is refused with an error"
+    )
+
+
+class ExtractionSettings(_Table):
+    """[extraction]"""
+
+    fallback: Literal["rules", "none"] = Field(
+        "rules", description="the extractor used without a model"
+    )
+    min_confidence: float = Field(0.6, ge=0, le=1, description="gate 2 refuses below it")
+    batch_tokens: int = Field(3_000, ge=100, description="new tokens of one extraction batch")
+
+
+class RecallSettings(_Table):
+    """[recall]"""
+
+    max_tokens: int = Field(4_000, ge=0, le=1_000_000, description="budget of the injected context")
+    evidence: bool = Field(True, description="quote messages when fewer than 3 memories matched")
+    limit: int = Field(8, ge=0, le=100, description="memories in the turn part, at most")
+
+
+class SearchSettings(_Table):
+    """[search]"""
+
+    profile: Literal["classic"] = Field("classic", description="how hits are ranked")
+    time_decay_lambda: float = Field(0.01, ge=0, le=10, description="decay of memories per day")
+
+
+class QuotaSettings(_Table):
+    """[quota]"""
+
+    user: int = Field(100, ge=0, description="valid memories of scope user, episodic ones apart")
+    project: int = Field(200, ge=0, description="valid memories of one project")
+    agent: int = Field(50, ge=0, description="valid memories of one agent")
+    episodic: int = Field(1_000, ge=0, description="valid episodic memories of one scope")
+
+
+class GatesSettings(_Table):
+    """[gates]"""
+
+    private: Literal["identifiers", "strict"] = Field(
+        "identifiers", description="strict also refuses health, beliefs, e-mail and phone"
+    )
+    patterns: Patterns = Field((), description="more patterns (regex) of what is sensitive")
+    transient: Patterns = Field((), description="more patterns (regex) of what is transient")
+
+
+class LogSettings(_Table):
+    """[log]"""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("warning", description="of the CLI")
+
+
+class TokensSettings(_Table):
+    """[tokens]"""
+
+    tokenizer: str = Field("o200k_base", description="how tokens are counted: a bundled encoding")
+
+
+def _zone_name(value: object) -> object:
+    if isinstance(value, str) and value:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(
+                f"{value!r} is no IANA time zone (Europe/Berlin, Asia/Shanghai)"
+            ) from error
+    return value
+
+
+class Settings(BaseSettings):
+    """All settings. Frozen; `load` builds them from their layers."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix=ENV_PREFIX, env_nested_delimiter="__"
+    )
+
+    timezone: Annotated[str, BeforeValidator(_zone_name)] = Field(
+        "", description="the owner's time zone (IANA); empty: the system's"
+    )
+    memory: MemorySettings = MemorySettings()
+    capture: CaptureSettings = CaptureSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    recall: RecallSettings = RecallSettings()
+    search: SearchSettings = SearchSettings()
+    quota: QuotaSettings = QuotaSettings()
+    gates: GatesSettings = GatesSettings()
+    log: LogSettings = LogSettings()
+    tokens: TokensSettings = TokensSettings()
+
+    @classmethod
+    def settings_customise_sources(cls, *_: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Only what `load` passes: the layers are read there, so that each value's origin is known."""
+        return (kwargs["init_settings"],)
+
+
+Origins = Mapping[str, str]
+
+
+class Loaded:
+    """Settings with the origin of each value: `default`, a file, `environment NAME` or `argument`."""
+
+    def __init__(self, settings: Settings, origins: Origins) -> None:
+        self.settings = settings
+        self.origins = origins
+
+    def rows(self) -> Iterator[tuple[str, object, str]]:
+        """(key, value, origin) of every setting, in order."""
+        for key in KEYS:
+            value: object = self.settings
+            for part in key.split("."):
+                value = getattr(value, part)
+            yield key, value, self.origins.get(key, "default")
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field.description or ""
+
+
+DESCRIPTIONS: Final[Mapping[str, str]] = dict(_keys(Settings))
+KEYS: Final = tuple(DESCRIPTIONS)
+TABLES: Final = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
+
+_LOWER_ONLY: Final = frozenset(key for key in KEYS if key.startswith("quota.")) | {
+    "recall.max_tokens"
+}
+_MORE_ONLY: Final = frozenset({"capture.exclude", "gates.patterns", "gates.transient"})
+
+
+_DEFAULTS: Final = {key: value for key, value, _ in Loaded(Settings(), {}).rows()}
+
+
+def load(home: Path, arguments: Mapping[str, object] | None = None) -> Loaded:
+    """The settings of `home`: its config.toml, the environment, `arguments` (nested or dotted keys).
+
+    Raises:
+        Invalid: an unknown key (with the nearest name), a wrong value, a file that is no TOML.
+    """
+    layers = [
+        _file_layer(home / "config.toml"),
+        _environment_layer(),
+        {key: (value, "argument") for key, value in _flatten(arguments or {}, "argument")},
+    ]
+    merged: dict[str, tuple[object, str]] = {}
+    for layer in layers:
+        merged |= layer
+    return _built(merged)
+
+
+def for_workspace(base: Loaded, root: Path) -> Loaded:
+    """`base` under a workspace's own config.toml, which may only tighten: a cloned repository is untrusted.
+
+    It may lower quotas and the recall budget and add excludes and gate patterns; environment and
+    arguments still win.
+
+    Raises:
+        Invalid: any other key, or a value that loosens.
+    """
+    path = root / ".memstrata" / "config.toml"
+    if path.is_symlink() or path.parent.is_symlink():
+        raise Invalid(str(path), "is a link; a workspace's settings lie in the workspace")
+    layer = _file_layer(path)
+    now = {key: value for key, value, _ in base.rows()}
+    merged = {key: (now[key], origin) for key, origin in base.origins.items()}
+    for key, (value, origin) in layer.items():
+        if key not in _LOWER_ONLY | _MORE_ONLY:
+            allowed = ", ".join(sorted(_LOWER_ONLY | _MORE_ONLY))
+            raise Invalid(key, f"may not be set by a workspace ({path}); it may set {allowed}")
+        if base.origins.get(key, "").startswith(("environment", "argument")):
+            continue
+        merged[key] = (_tightened(key, value, now[key], path), origin)
+    return _built(merged)
+
+
+def _tightened(key: str, value: object, current: Any, path: Path) -> object:
+    if key in _MORE_ONLY:
+        if not isinstance(value, list):
+            raise Invalid(key, f"expected a list in {path}")
+        return (*current, *value)
+    if not isinstance(value, int) or isinstance(value, bool) or value > current:
+        raise Invalid(key, f"a workspace may only lower it below {current} ({path})")
+    return value
+
+
+def _file_layer(path: Path) -> dict[str, tuple[object, str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(str(path), f"cannot be read: {error}") from error
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Invalid(str(path), f"is no TOML: {error}") from error
+    return {key: (value, str(path)) for key, value in _flatten(found, str(path))}
+
+
+def _environment_layer() -> dict[str, tuple[object, str]]:
+    names = {f"{ENV_PREFIX}{key.replace('.', '__')}".upper(): key for key in KEYS}
+    for name in os.environ:
+        if name.upper().startswith(ENV_PREFIX) and name.upper() not in names | dict.fromkeys(
+            ENV_OTHERS
+        ):
+            raise Invalid(name, f"is no setting{_nearest(name.upper(), (*names, *ENV_OTHERS))}")
+    try:
+        found = EnvSettingsSource(Settings)()
+    except ValueError as error:
+        why = error.__cause__ or error
+        raise Invalid("environment", f'{error}: {why} (lists are JSON: ["a", "b"])') from error
+    flat = dict(_flatten(found, "environment"))
+    by_key = {key: name for name, key in names.items()}
+    return {key: (value, f"environment {by_key[key]}") for key, value in flat.items()}
+
+
+def _flatten(table: Mapping[str, object], where: str) -> Iterator[tuple[str, object]]:
+    for key, value in _leaves(table, ""):
+        name = _CAMEL.sub(lambda found: f"_{found[0]}", key).lower()
+        name = ALIASES.get(name, name)
+        head, _, rest = name.rpartition(".")
+        if head in ALIASES:
+            name = f"{ALIASES[head]}.{rest}"
+        if name in TABLES and value == {}:
+            continue
+        if name not in KEYS:
+            raise Invalid(key, f"is no setting ({where}){_nearest(key, KEYS)}")
+        yield name, value
+
+
+def _leaves(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _nearest(key: str, names: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(key, names, 1, 0.5)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _built(merged: Mapping[str, tuple[object, str]]) -> Loaded:
+    nested: dict[str, Any] = {}
+    for key, (value, _) in merged.items():
+        *tables, name = key.split(".")
+        if isinstance(value, bool) and not isinstance(_DEFAULTS[key], bool):
+            raise Invalid(key, f"expected no true or false ({merged[key][1]})")
+        table = nested
+        for part in tables:
+            table = table.setdefault(part, {})
+        table[name] = value
+    try:
+        settings = Settings(**nested)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        origin = next((o for k, (_, o) in merged.items() if key.startswith(k)), "settings")
+        raise Invalid(key, f"{first['msg']} ({origin})") from error
+    return Loaded(settings, {key: origin for key, (_, origin) in merged.items()})

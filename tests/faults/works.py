@@ -1,0 +1,206 @@
+"""What the tests let fail: pieces of work on a home, each of which says what it was told is stored.
+
+`say` gets one line for each acknowledgement, after the call returned. Every work may be run again on
+what a killed one left, as a host would that never got its answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from tests.faults.oracle import rows_of
+
+from memstrata import Memory
+from memstrata.domain.scope import Key, Realm
+from memstrata.errors import Conflict
+
+Say = Callable[[str], object]
+Work = Callable[[Path, Say], None]
+
+SETTINGS = {"timezone": "UTC"}
+TURNS = (
+    ("work", "2025-01-10", "I work at Harrow Tools."),
+    ("food", "2025-01-11", "I prefer mint tea."),
+    ("work", "2025-02-10", "I live in Lyon. I prefer coffee."),
+    ("work", "2025-03-10", "I work at Brightwater."),
+)
+SIGNS = ("The shop sign", "blue"), ("The gate code hint", "think of the mill")
+
+
+def opened(home: Path, **given: object) -> Memory:
+    """The home, in UTC, with nothing going on in the background."""
+    return Memory.open(home, settings={**SETTINGS, **given}, background=False)
+
+
+def commit(home: Path, say: Say) -> None:
+    """Four turns in two sessions."""
+    with opened(home) as memory:
+        for number, (session, day, text) in enumerate(TURNS, start=1):
+            turn = [
+                {"role": "user", "content": text, "id": f"u{number}", "said_at": day},
+                {"role": "assistant", "content": f"Noted: {text}", "id": f"a{number}"},
+            ]
+            memory.session(session).commit(turn)
+            say(f"message u{number}")
+            say(f"message a{number}")
+
+
+def drain(home: Path, say: Say) -> None:
+    """Extract what waits."""
+    with opened(home) as memory:
+        memory.drain()
+        say("drained")
+
+
+def add(home: Path, say: Say) -> None:
+    """Two memories typed by hand; the first ends an expired one of its name."""
+    with opened(home) as memory:
+        for name, description in SIGNS:
+            with suppress(Conflict):
+                say(f"memory {memory.add(name=name, description=description).id}")
+
+
+def everything(home: Path, say: Say) -> None:
+    """Write, extract, write, extract."""
+    commit(home, say)
+    drain(home, say)
+    add(home, say)
+    with opened(home) as memory:
+        memory.session("late").commit(
+            [{"role": "user", "content": "I live in Graz.", "id": "z1", "said_at": "2025-06-01"}]
+        )
+        say("message z1")
+        memory.drain()
+        say("drained")
+
+
+def heal(home: Path, say: Say) -> None:
+    """Open: take over what changed."""
+    opened(home).close()
+    say("opened")
+
+
+def reindex(home: Path, say: Say) -> None:
+    """Make the index anew."""
+    with opened(home) as memory:
+        memory.reindex()
+        say("reindexed")
+
+
+def first(home: Path, say: Say) -> None:
+    """The first memories of a home."""
+    drain(home, say)
+    add(home, say)
+
+
+WORKS: dict[str, Work] = {
+    one.__name__: one for one in (commit, drain, add, first, everything, heal, reindex)
+}
+
+
+def prepare(home: Path, name: str) -> None:
+    """What the home holds before the work `name`: for `first` nothing but turns that wait."""
+    if name == "first":
+        commit(home, lambda _: None)
+        return
+    with opened(home) as memory:
+        memory.add(name="The shop sign", description="red", valid_until="2020-12-31")
+        memory.add(name="The old mill", description="stands by the river")
+        memory.add(name="The ferry", description="leaves at nine")
+        memory.add(name="The bridge", description="closes at dusk")
+    if name in ("drain", "heal", "reindex"):
+        commit(home, lambda _: None)
+    if name in ("heal", "reindex"):
+        drain(home, lambda _: None)
+        meddle(home)
+
+
+def meddle(home: Path) -> None:
+    """Everything a person does to files between two runs, and what a power cut does to logs."""
+    folder = home / "memory" / "user"
+    mill, ferry = (_file_of(folder, word) for word in ("river", "leaves at nine"))
+    mill.write_text(mill.read_text().replace("by the river", "on the hill"))
+    (folder / "hand-made.md").write_text("The baker is closed on Mondays\n")
+    ferry.rename(folder / "renamed.md")
+    _file_of(folder, "closes at dusk").unlink()
+    for log in ("records", "conversations"):
+        shard = max((home / log).glob("*.jsonl"))
+        lines = shard.read_bytes().splitlines(keepends=True)
+        # A conversation may lose its lines' tail; records of a whole group likewise.
+        keep = len(lines) - 1 if log == "conversations" else _whole_group_before(lines)
+        shard.write_bytes(b"".join(lines[:keep]) + b'{"torn')
+
+
+def _whole_group_before(lines: list[bytes]) -> int:
+    last = json.loads(lines[-1])["tx"]
+    return sum(json.loads(line)["tx"] != last for line in lines)
+
+
+def _file_of(folder: Path, word: str) -> Path:
+    return next(file for file in sorted(folder.glob("[!M]*.md")) if word in file.read_text())
+
+
+State = frozenset[tuple[object, ...]]
+
+
+def state(memory: Memory) -> State:
+    """What the memories come to, without ids and our own times: equal for equal histories."""
+    world = memory._world
+    rows = rows_of(world, Key(Realm(world.space, "local"), "user", ""))
+    described = {row.memory.id: row.memory.description for row in rows}
+    now = world.clock.now()
+    return frozenset(
+        (
+            row.presence,
+            one.type,
+            one.name,
+            one.description,
+            one.body,
+            one.version,
+            one.origin,
+            one.status(now, world.zone),
+            described.get(one.superseded_by or ""),
+            one.said_at,
+            (one.valid_from, one.valid_until, one.invalid_at) if one.said_at else None,
+            frozenset((e.session, e.message, e.start, e.end, e.quote) for e in one.evidence),
+        )
+        for row in rows
+        for one in (row.memory,)
+    )
+
+
+def messages(memory: Memory) -> list[tuple[str, str, str]]:
+    """Every message that is stored: session, id and text."""
+    store, realm = memory._world.store, memory._realm
+    return sorted(
+        (session, one.message.id, one.message.content)
+        for session, _, _ in store.sessions(realm)
+        for one in store.messages(realm, session)
+    )
+
+
+def missing(memory: Memory, said: list[str]) -> list[str]:
+    """Those acknowledgements that do not hold in an open home."""
+    stored = {id for _, id, _ in messages(memory)}
+    realm = Realm(memory._world.space, "local")
+    memories = {
+        row.memory.id
+        for row in rows_of(memory._world, Key(realm, "user", ""))
+        if row.presence == "live"
+    }
+    waiting = memory._world.store.jobs(realm, ("waiting", "running", "parked"))
+    holds = {
+        "message": lambda id: id in stored,
+        "memory": lambda id: id in memories,
+    }
+    lost = [
+        line
+        for line in said
+        if " " in line and not holds[line.partition(" ")[0]](line.partition(" ")[2])
+    ]
+    if said and said[-1] == "drained" and waiting:
+        lost.append(f"drained, but {len(waiting)} jobs wait")
+    return lost
