@@ -55,8 +55,17 @@ old home of somebody who moved, one reads a dislike of long introductions as a t
 four sets gave 46 of 53 right (0.868) and found 46 of 106 (0.434): on new text expect less than half
 of what a model would find, nearly all of it true.
 
+After that somebody new to it tried it by hand. What went wrong there was mended by kind, not by
+sentence, and is kept as tables in `tests/domain/rules/test_first_use.py`: moves of software and
+offices read as a home, joke names, both ends of a range of days, changes and endings that missed
+the slot they change, introductions and rules behind a clause in front. Those tables were written
+together with the rules, so they say nothing of new text, and none of it was measured at first
+sight. Where somebody works, which "在云杉医院当护士" says besides the job, is told since then; the
+label it lacked (a sixth) was added to `zh`. Moves and bare "I'm …" are told more rarely than before.
+
 Emitted candidates of four public sets, judged by hand: all of them, after the kinds of faults seen
-there were mended, and what the first look had shown before.
+there were mended, and what the first look had shown before. They were not judged again after the
+newcomer's try.
 
 | set | user turns | judged | right | right at the first look |
 | --- | --- | --- | --- | --- |

@@ -89,6 +89,7 @@ def emitted() -> set[str]:
     return found
 
 
+@pytest.mark.promise("log.events")
 def test_every_event_that_is_emitted_has_a_stable_name() -> None:
     found = emitted()
     assert "turn.committed" in found
@@ -118,6 +119,7 @@ def test_what_is_below_the_level_is_not_even_written_out(caplog: pytest.LogCaptu
     assert not caplog.records
 
 
+@pytest.mark.promise("log.events")
 def test_a_library_is_silent_until_it_is_told_to_log(capfd: pytest.CaptureFixture[str]) -> None:
     assert any(
         isinstance(one, logging.NullHandler) for one in logging.getLogger("memstrata").handlers

@@ -84,6 +84,7 @@ class AsyncSession:
 
     commit = _chat(Session.commit)
     recall = _chat(Session.recall)
+    end = _chat(Session.end)
 
 
 class AsyncVerbs:
@@ -102,12 +103,14 @@ class AsyncVerbs:
     trace = _verb(Verbs.trace)
     why = _verb(Verbs.why)
     drain = _verb(Verbs.drain)
+    extract = _verb(Verbs.extract)
     import_ = _verb(Verbs.import_)
     reindex = _verb(Verbs.reindex)
     reconcile = _verb(Verbs.reconcile)
     status = _verb(Verbs.status)
     doctor = _verb(Verbs.doctor)
     workspace_of = _verb(Verbs.workspace_of)
+    test_extraction = _verb(Verbs.test_extraction)
     config = _verb(Verbs.config)
 
     async def session(

@@ -8,12 +8,14 @@ from datetime import tzinfo
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from memstrata import log
 from memstrata.adapters.clock import SystemClock
+from memstrata.adapters.lock_fs import FileLock, network_file_system
 from memstrata.adapters.secrets_detect import Detector
+from memstrata.adapters.socket_unix import UnixSocket
 from memstrata.adapters.sqlite import SqliteStore
 from memstrata.adapters.tokens_toktok import ToktokTokenizer
 from memstrata.adapters.vault_fs import FileVault
@@ -24,7 +26,7 @@ from memstrata.events import Bus
 from memstrata.memory import Verbs
 from memstrata.pipelines import reconcile
 from memstrata.pipelines.world import World
-from memstrata.ports import Clock
+from memstrata.ports import Clock, Model
 from memstrata.settings import Loaded, Settings, load
 
 DEFAULT_HOME: Final = "~/.memstrata"
@@ -41,6 +43,8 @@ class Memory(Verbs):
     """
 
     home: Path
+    role: ClassVar[str] = "library"
+    """What `status` calls this process where it does the home's background work."""
 
     @classmethod
     def open(
@@ -51,29 +55,36 @@ class Memory(Verbs):
         settings: Mapping[str, object] | None = None,
         background: bool = True,
         clock: Clock | None = None,
+        model: Model | None = None,
     ) -> Self:
         """Open the home (`$MEMSTRATA_HOME`, else `~/.memstrata`), made if it is not there.
 
         What a killed process left behind is healed, changed files are taken over. `settings` are
         arguments of the highest rank, nested or dotted (`{"recall.max_tokens": 2000}`). With
-        `background`, `close` works off what waits.
+        `background` this process does the home's background work, in a thread, unless another one
+        does; then it takes over when that one ends. Without, jobs are done by `drain` alone. `model`
+        answers in place of the one that `extraction.model` names, for this process.
 
         Raises:
-            Invalid: a setting or an owner that is wrong.
+            Invalid: a setting or an owner that is wrong, or a home on a network file system.
             Unavailable: the home cannot be written.
         """
         place = home_path(home)
         who = scope.realm(scope.LOCAL_SPACE, owner)
         loaded = load(place, settings)
-        world = _world(place, loaded, clock or SystemClock())
+        world = _world(place, loaded, clock or SystemClock(), model)
         try:
-            made = cls(world, loaded, who, background=background)
+            lock = FileLock(place / "worker.lock")
+            socket = UnixSocket(place / "run" / "memstrata.sock")
+            made = cls(world, loaded, who, lock=lock, socket=socket, role=cls.role)
             made.home = place
             made._opened = reconcile.reconcile(world)
         except BaseException:
             world.store.close()
             raise
         world.bus.emit("home.opened", problems=len(made._opened.problems))
+        if background:
+            made._holder.start()
         return made
 
     def __enter__(self) -> Self:
@@ -88,6 +99,17 @@ class Memory(Verbs):
         self.close()
 
 
+class Worker(Memory):
+    """A process that does a home's background work and nothing else."""
+
+    role = "worker"
+
+    def work(self, idle_exit: float | None = None) -> None:
+        """Work until there was nothing to do for so many seconds (`worker.idle_exit_seconds`)."""
+        chosen = self._world.settings.worker.idle_exit_seconds
+        self._holder.rest(chosen if idle_exit is None else idle_exit)
+
+
 class AsyncMemory(AsyncVerbs):
     """`Memory` for asyncio: the same verbs in threads of its own. An async context manager."""
 
@@ -100,6 +122,7 @@ class AsyncMemory(AsyncVerbs):
         settings: Mapping[str, object] | None = None,
         background: bool = True,
         clock: Clock | None = None,
+        model: Model | None = None,
     ) -> Self:
         """Open a home; see `Memory.open`."""
         threads = Threads()
@@ -111,6 +134,7 @@ class AsyncMemory(AsyncVerbs):
                 settings=settings,
                 background=background,
                 clock=clock,
+                model=model,
             )
         except BaseException:
             threads.close()
@@ -139,9 +163,12 @@ def home_path(home: str | PathLike[str] | None = None) -> Path:
     text = str(chosen) if isinstance(chosen, PathLike) else checks.string("home", chosen)
     if not text or "\0" in text:
         raise Invalid("home", "expected the path of a folder")
-    found = Path(text).expanduser().absolute()
-    if found.exists() and not found.is_dir():
-        raise Invalid("home", f"{found} is no folder")
+    try:
+        found = Path(text).expanduser().absolute()
+        if found.exists() and not found.is_dir():
+            raise Invalid("home", f"{found} is no folder")
+    except (OSError, RuntimeError) as error:  # a name too long; no such user behind ~
+        raise Invalid("home", f"{checks.shown(text)} cannot be used: {error}") from error
     return found
 
 
@@ -154,8 +181,26 @@ def zone_of(settings: Settings) -> tzinfo:
     return get_localzone()
 
 
-def _world(home: Path, loaded: Loaded, clock: Clock) -> World:
+def _model(settings: Settings) -> Model | None:
+    """The model that the settings name; None: the rules extract."""
+    chosen = settings.extraction
+    if not chosen.model:
+        return None
+    from memstrata.adapters.model_pydantic_ai import PydanticAiModel, parse_name
+
+    provider, _ = parse_name(chosen.model)
+    return PydanticAiModel(base_url=chosen.base_url, api_key=chosen.api_key, provider=provider)
+
+
+def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> World:
     settings = loaded.settings
+    kind = "" if settings.worker.allow_network_home else network_file_system(home)
+    if kind:
+        raise Invalid(
+            "home",
+            f"{home} lies on a network file system ({kind}), where locks and SQLite may fail; "
+            "choose another, or set worker.allow_network_home",
+        )
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -172,4 +217,5 @@ def _world(home: Path, loaded: Loaded, clock: Clock) -> World:
         settings=settings,
         zone=zone_of(settings),
         space=scope.LOCAL_SPACE,
+        model=model or _model(settings),
     )

@@ -17,7 +17,8 @@ Only `Unavailable` is worth trying again as it stands.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 class MemstrataError(Exception):
@@ -200,3 +201,26 @@ ERRORS: tuple[type[MemstrataError], ...] = (
     Corrupt,
     Internal,
 )
+
+
+def restored(fields: Mapping[str, Any]) -> MemstrataError:
+    """The error that another process raised, from its `code`, `message` and `detail()`."""
+    message = str(fields.get("message", ""))
+    match fields:
+        case {"code": "invalid", "field": field, "problem": problem}:
+            return Invalid(field, problem)
+        case {"code": "denied"}:
+            return Denied(message)
+        case {"code": "not_found", "kind": kind, "id": id}:
+            return NotFound(kind, id)
+        case {"code": "conflict"}:
+            names = ("reason", "base", "current", "holder")
+            return Conflict(message, **{name: fields[name] for name in names if name in fields})
+        case {"code": "refused", "gate": gate, "verdict": verdict, "reason": reason}:
+            return Refused(gate, verdict, reason)
+        case {"code": "unavailable"}:
+            return Unavailable(message)
+        case {"code": "corrupt", "path": path, "problem": problem, "line": line}:
+            return Corrupt(path, problem, line)
+        case _:
+            return Internal(message)

@@ -26,6 +26,9 @@ NAMES: Final = (
     "index.healed",
     "index.rebuilt",
     "home.opened",
+    "worker.started",
+    "worker.stopped",
+    "worker.failed",
 )
 
 

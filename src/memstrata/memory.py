@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
+from random import random
 from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, markdown
@@ -19,21 +20,25 @@ from memstrata.domain.memory import (
     parse_type,
     reason_note,
 )
-from memstrata.domain.plan import VERDICTS
+from memstrata.domain.plan import EXTRACT, VERDICTS, Enqueue, Plan
 from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.times import day, instant
 from memstrata.errors import Denied, Invalid
 from memstrata.importers import Imported
 from memstrata.importers import run as run_import
 from memstrata.jobs import worker
+from memstrata.jobs.holder import Holder, Office
+from memstrata.jobs.kinds import TRIES
+from memstrata.jobs.requests import Doors
 from memstrata.pipelines import add as adding
-from memstrata.pipelines import apply, bind, capture, lanes, read, recall, reconcile, report
+from memstrata.pipelines import apply, bind, capture, lanes, read, recall, reconcile, report, trial
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
+from memstrata.pipelines.trial import Trial
 from memstrata.pipelines.world import Report, World
-from memstrata.ports import Listing, VerdictRow
+from memstrata.ports import HomeLock, Listing, Socket, VerdictRow
 from memstrata.settings import Loaded, for_workspace
 
 Path_ = str | PathLike[str]
@@ -43,6 +48,8 @@ Progress = Callable[[str, int, int], None]
 """Called with (what, done, in all); `in all` is 0 while it is unknown."""
 
 MOST_HITS: Final = 1_000
+LONGEST_WAIT: Final = 1e6
+"""Seconds; threads can wait no longer than the system's largest number of them."""
 QUERY: Final = 1_000_000
 _CURSOR: Final = re.compile(r"[0-9]{1,18}")
 
@@ -54,15 +61,26 @@ class Verbs:
     `agent=`. Times are datetimes or ISO 8601 texts; one without an offset is local to the owner.
     """
 
-    def __init__(self, world: World, loaded: Loaded, owner: Realm, *, background: bool) -> None:
+    def __init__(
+        self,
+        world: World,
+        loaded: Loaded,
+        owner: Realm,
+        *,
+        lock: HomeLock,
+        socket: Socket,
+        role: str,
+    ) -> None:
         self._world = world
         self._loaded = loaded
         self._realm = owner
-        self._background = background
+        self._lock = lock
         self._chores = Chores(world)
         self._stop_listening = world.bus.listen(self._chores.on_event)
         self._opened = Report()
         self._closed = False
+        doors = Doors(self._recalled, self.search, self.status)
+        self._holder = Holder(world, Office(lock, socket, role, random, doors, self._after))
 
     # -- turns --------------------------------------------------------------------------------
 
@@ -81,9 +99,7 @@ class Verbs:
         """
         checks.identity("session", id)
         owner = self._realm if user is None else realm(self._realm.space, user)
-        bound = (
-            None if workspace is None else bind.bind(self._world, bind.workspace_path(workspace))
-        )
+        bound = self._bound(workspace)
         view = View(owner, bound.key if bound else None, _agent(agent))
         return Session(self, id, view, bound)
 
@@ -182,9 +198,7 @@ class Verbs:
         """
         chosen = parse_scope(scope)
         owner = self._realm if user is None else realm(self._realm.space, user)
-        bound = (
-            None if workspace is None else bind.bind(self._world, bind.workspace_path(workspace))
-        )
+        bound = self._bound(workspace)
         key = View(owner, bound.key if bound else None, _agent(agent)).key(chosen)
         world = self._under(bound)
         memory = self._typed(
@@ -321,37 +335,59 @@ class Verbs:
 
     # -- the whole ----------------------------------------------------------------------------
 
-    def drain(self, progress: Progress | None = None) -> worker.Worked:
-        """Work off what waits in the background, in this process, and return what was done.
+    def drain(
+        self, timeout: float | None = None, *, progress: Progress | None = None
+    ) -> worker.Worked:
+        """Wait until everything that waited is worked off, and return what was done meanwhile.
+
+        The process that does the home's background work does it; if there is none, this one. What
+        failed before goes on waiting for its next try.
+
+        Raises:
+            Invalid: `timeout` is no number of seconds.
+            Unavailable: it took longer than `timeout`, or the disk or the database said no; the rest
+                waits.
+        """
+        done = self._holder.drain(_seconds(timeout), _counted(progress, "extracting"))
+        self._chores.flush()
+        return done
+
+    def extract(self, *, retry: bool = False, progress: Progress | None = None) -> worker.Worked:
+        """`drain`; with `retry` what was set aside is taken up again, and what failed tried at once.
 
         Raises:
             Unavailable: the disk or the database said no; the rest waits.
         """
-        done = worker.work_off(self._world, None, _counted(progress, "extracting"))
-        self._chores.flush()
-        return done
+        if retry:
+            apply.unpark_jobs(self._world, self._realm)
+        return self.drain(progress=progress)
 
     def import_(
         self,
         path: Path_,
         *,
         format: str | None = None,
+        workspace: Path_ | None = None,
         progress: Progress | None = None,
         extract: bool = True,
     ) -> Imported:
         """Read conversations from a file: JSON Lines of messages, or LoCoMo's layout.
 
         Idempotent: what is stored already is left alone. A record that cannot be read is listed with
-        its line, the rest goes in. Extraction follows in this process unless `extract` is False.
+        its line, the rest goes in. `workspace` is the project that was talked about: without one,
+        what is about a project is refused. Extraction follows in this process unless `extract` is False.
 
         Raises:
             Invalid: no such file, or no known format.
         """
         if format is not None:
             checks.string("format", format)
-        found = run_import(_file(path), format, self._world, self._realm, progress)
+        bound = self._bound(workspace)
+        where = bound.key if bound else ""
+        found = run_import(_file(path), format, self._under(bound), self._realm, progress, where)
+        self._holder.wake()
         if extract:
-            self.drain(progress)
+            self.drain(progress=progress)
         self._world.store.optimise()
         return found
 
@@ -371,11 +407,12 @@ class Verbs:
 
     def status(self) -> report.Status:
         """What there is, how it is searched and what is degraded."""
-        return report.status(self._world, self._realm, self._opened.problems)
+        found = self._opened.problems
+        return report.status(self._world, self._realm, found, self._lock.holder())
 
     def doctor(self) -> tuple[report.Check, ...]:
         """Every check of the home, each with what it found and what to do."""
-        return report.doctor(self._world, self._realm, self.reconcile())
+        return report.doctor(self._world, self._realm, self.reconcile(), self._lock.holder())
 
     def workspace_of(self, path: Path_) -> bind.Workspace | None:
         """The bound workspace that `path` lies in, or None.
@@ -386,23 +423,48 @@ class Verbs:
         return bind.find(self._world, bind.workspace_path(path))
 
     def config(self) -> tuple[tuple[str, object, str], ...]:
-        """(key, value, origin) of every setting."""
-        return tuple(self._loaded.rows())
+        """(key, value, origin) of every setting; of a key only its last four characters."""
+        return tuple(
+            (key, _masked(key, value), origin) for key, value, origin in self._loaded.rows()
+        )
+
+    def test_extraction(self) -> Trial:
+        """Call the model that is set with two made-up messages; nothing of it is kept but the ledger's line."""
+        return trial.trial(self._world, self._realm)
 
     def close(self) -> None:
-        """Work off what waits (with `background`), write what is due, close the files."""
+        """Write what is due and close the files.
+
+        A process that did the background work first works off what waits, for
+        `worker.shutdown_seconds` at most; the rest is done when the next one begins.
+        """
         if self._closed:
             return
         self._closed = True
         try:
-            if self._background:
-                self.drain()
+            self._holder.stop()
             self._chores.flush()
         finally:
             self._stop_listening()
+            if self._world.model is not None:
+                self._world.model.close()
             self._world.store.close()
+            self._holder.abandon()
 
     # -- inside -------------------------------------------------------------------------------
+
+    def _after(self, all: bool) -> None:
+        """What follows background work."""
+        if all:
+            self._chores.flush()
+        else:
+            self._chores.tick()
+
+    def _recalled(
+        self, session: str, message: str, max_tokens: int | None = None, **view: Any
+    ) -> Context:
+        """`Session.recall` for another process."""
+        return self.session(session, **view).recall(message, max_tokens=max_tokens)
 
     def _under(self, bound: bind.Workspace | None) -> World:
         """The world under a workspace's own settings."""
@@ -410,21 +472,37 @@ class Verbs:
             return self._world
         return self._world.under(for_workspace(self._loaded, Path(bound.root)).settings)
 
+    def _bound(self, workspace: Path_ | None) -> bind.Workspace | None:
+        """The workspace of a path; one that was not bound is, and what its folder holds is taken in."""
+        if workspace is None:
+            return None
+        path = bind.workspace_path(workspace)
+        known = bind.find(self._world, path)
+        if known is not None:
+            return known
+        made = bind.bind(self._world, path)
+        self.reconcile()
+        return made
+
     def _reader(
         self, workspace: Path_ | None, agent: str | None, user: str | None
     ) -> tuple[World, View]:
-        """The world and view of a read; a workspace never bound simply has nothing to show."""
+        """The world and view of a read. A folder that is not bound is bound if it holds memories."""
         if not self._world.settings.memory.enabled:
             raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
         owner = self._realm if user is None else realm(self._realm.space, user)
         bound = None
         if workspace is not None:
-            bound = bind.find(self._world, bind.workspace_path(workspace))
+            path = bind.workspace_path(workspace)
+            found = bind.find(self._world, path)
+            bound = (
+                self._bound(workspace) if found is None and bind.holds(self._world, path) else found
+            )
         return self._under(bound), View(owner, bound.key if bound else None, _agent(agent))
 
     def _finished(self, write: Callable[[], _T]) -> _T:
         """`write`, and again after each reconcile that it needs: a process was killed in its way."""
-        for _ in range(worker.TRIES):
+        for _ in range(TRIES):
             try:
                 return write()
             except apply.Unfinished:
@@ -488,7 +566,22 @@ class Session:
         given = tuple(messages) if isinstance(messages, Iterator) else messages
         found = self._verbs._finished(lambda: capture.capture(world, chat, given))
         self._verbs._chores.tick()
+        if found.stored:
+            self._verbs._holder.wake()
         return found
+
+    def end(self) -> None:
+        """The conversation is over: what is left of it is extracted at once, in the background.
+
+        Raises:
+            Unavailable: the disk or the database said no.
+        """
+        world = self._verbs._world
+        left = world.store.backlog(self.view.realm, self.id, 1).last
+        if left is not None:
+            job = Enqueue(self.view.realm, EXTRACT, self.id, left, at_once=True)
+            self._verbs._finished(lambda: apply.apply(world, Plan((job,)), {}))
+            self._verbs._holder.wake()
 
     def recall(self, message: str, *, max_tokens: int | None = None) -> Context:
         """What the model should be told before it answers `message`, within the token budget.
@@ -516,6 +609,13 @@ class Session:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _masked(key: str, value: object) -> object:
+    if not key.endswith("api_key") or not value:
+        return value
+    text = str(value)
+    return f"…{text[-4:]}" if len(text) >= 16 else "…"
 
 
 def _agent(value: object) -> str | None:
@@ -561,6 +661,14 @@ def _kinds(value: object) -> tuple[Kind, ...]:
     if not found or any(kind not in read.KINDS for kind in found):
         raise Invalid("kinds", f"{found!r} has a kind that is neither memory nor message")
     return cast("tuple[Kind, ...]", found)
+
+
+def _seconds(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise Invalid("timeout", f"{value!r} is no number of seconds")
+    return min(float(value), LONGEST_WAIT)
 
 
 def _counted(progress: Progress | None, what: str) -> worker.Progress | None:

@@ -7,12 +7,13 @@ stands in the memory's own `owner` field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
 
+from memstrata.domain.cadence import Backlog
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory, Status, Type
 from memstrata.domain.plan import Verdict
@@ -20,6 +21,7 @@ from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import Term
 from memstrata.domain.turn import Message
+from memstrata.errors import Unavailable
 
 # -- values that cross a port ------------------------------------------------------------------
 
@@ -110,7 +112,11 @@ class RecordLine:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job on the list. `state` is waiting, running, parked or done; a parked one waits for a command."""
+    """A job on the list. `state` is waiting, running or parked; a parked one waits for a command.
+
+    `attempts` counts its failures; `at_once`: whatever the cadence says. A running one is leased to
+    `holder` until `lease_until`.
+    """
 
     number: int
     realm: Realm
@@ -120,6 +126,24 @@ class Job:
     attempts: int
     due: datetime
     problem: str = ""
+    at_once: bool = False
+    holder: str = ""
+    lease_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who asks for a job: `holder` until `until`, of these `kinds`.
+
+    `every`: also those whose time has not come, unless they failed before; so are those that are at
+    once anyway. `but` are the numbers of jobs it does not want.
+    """
+
+    holder: str
+    until: datetime
+    kinds: tuple[str, ...]
+    every: bool = False
+    but: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +313,100 @@ class Appended(Protocol):
         ...
 
 
+# -- one worker a home -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Who does a home's background work: process and machine, as what (library, worker, drain), since when."""
+
+    pid: int
+    host: str
+    role: str
+    since: datetime
+
+
+class Held(Protocol):
+    """The right to do a home's background work. It ends with the process."""
+
+    @property
+    def stands(self) -> bool:
+        """False once it was released, in a forked child, and when the lock's file was taken away."""
+        ...
+
+    def release(self) -> None:
+        """Give it up; nothing happens when it does not stand."""
+        ...
+
+
+class HomeLock(Protocol):
+    """One process at a time holds it, and the system frees it when that process dies."""
+
+    def take(self, role: str, since: datetime) -> Held | None:
+        """Take it, without waiting; None when another has it (in this process or any other).
+
+        Raises:
+            Unavailable: the system gives no lock.
+        """
+        ...
+
+    def holder(self) -> Holding | None:
+        """Who has it now, None for nobody."""
+        ...
+
+
+Fields = Mapping[str, object]
+"""A request or an answer: values that JSON holds."""
+Answering = Callable[[Fields, Callable[[Fields], None]], Fields]
+"""Answers a request; what it tells meanwhile (progress) goes to whoever asked."""
+
+
+class NobodyListens(Unavailable):
+    """No process answers on the home's socket, or it hung up."""
+
+
+class Serving(Protocol):
+    """A socket that is being answered."""
+
+    def close(self) -> None:
+        """Answer no more; whoever waits for an answer is hung up on."""
+        ...
+
+
+class Socket(Protocol):
+    """Where the processes of a home reach the one that works for all of them."""
+
+    def serve(self, answer: Answering) -> Serving:
+        """Answer requests, in threads, until closed. What a dead process left there is replaced.
+
+        Raises:
+            Unavailable: no socket can be made.
+        """
+        ...
+
+    def ask(
+        self,
+        request: Fields,
+        seconds: float | None = None,
+        heard: Callable[[Fields], None] | None = None,
+    ) -> Fields:
+        """The answer to a request; `heard` gets what is told meanwhile.
+
+        Raises:
+            NobodyListens: nobody is there, or it went away before it answered.
+            Unavailable: no answer within `seconds`.
+            MemstrataError: what the other process raised.
+        """
+        ...
+
+    def tell(self, request: Fields) -> None:
+        """Send a request and wait for nothing; if nobody is there nothing happens."""
+        ...
+
+
+# -- files and index ---------------------------------------------------------------------------
+
+
 class Vault(Protocol):
     """The files. No method follows a link out of its root; every place is checked."""
 
@@ -453,6 +571,12 @@ class StoreRead(Protocol):
         """A session's messages in the order they arrived, those behind position `after`."""
         ...
 
+    def messages_before(
+        self, realm: Realm, session: str, position: int, limit: int
+    ) -> list[Message]:
+        """The last `limit` messages of a session up to `position`, in the order they arrived."""
+        ...
+
     def known_messages(self, realm: Realm, session: str, ids: Sequence[str]) -> dict[str, Message]:
         """Those of `ids` that are stored in the session, by id."""
         ...
@@ -467,6 +591,14 @@ class StoreRead(Protocol):
 
     def derived(self, realm: Realm, session: str, message: str) -> list[tuple[Key, str]]:
         """(key, id) of the memories whose evidence names that message: keys of the realm and of projects."""
+        ...
+
+    def backlog(self, realm: Realm, session: str, most: int) -> Backlog:
+        """How many turns of a session were extracted (counted up to `most`), how many ended since.
+
+        A turn is a user message; those behind the cursor have ended when the assistant spoke after
+        them. `last` is when the newest message behind the cursor was recorded.
+        """
         ...
 
     def jobs(self, realm: Realm | None, states: Sequence[str] = ("waiting",)) -> list[Job]:
@@ -541,12 +673,51 @@ class StoreWrite(StoreRead, Protocol):
         """Append verdicts."""
         ...
 
-    def enqueue(self, realm: Realm, kind: str, key: str, due: datetime) -> None:
-        """Add a waiting job; one that waits with the same realm, kind and key keeps the earlier due."""
+    def enqueue(
+        self, realm: Realm, kind: str, key: str, due: datetime, *, at_once: bool = False
+    ) -> None:
+        """Add a waiting job, unless one of the same realm, kind and key waits or is parked.
+
+        One that waits takes the earlier due, but not when it failed before; it is at once if either is.
+        """
         ...
 
-    def finish_job(self, number: int, state: str, problem: str = "") -> None:
-        """Set a job's state (done rows are removed) and count the attempt."""
+    def lease(self, wanted: Lease, now: datetime) -> Job | None:
+        """Take the job that is due first, running from here on; None when there is none.
+
+        It waits and is due (or `wanted.every`), or its lease has run out. None is taken while
+        another of the same realm, kind and key runs.
+        """
+        ...
+
+    def free_jobs(self) -> int:
+        """Let every running job wait again, its failures not counted: who ran them is dead. How many."""
+        ...
+
+    def postpone_job(
+        self, number: int, due: datetime, problem: str = "", *, failed: bool = False
+    ) -> None:
+        """Let a job wait until `due`, absorbing one that waits for the same.
+
+        When it `failed`, the failure is counted and `due` holds whatever was enqueued meanwhile;
+        otherwise the earlier due does. With a `problem` it is at once no longer.
+        """
+        ...
+
+    def park_job(self, number: int, problem: str) -> None:
+        """Count a failure and set the job aside, and with it one that waits for the same."""
+        ...
+
+    def unpark_jobs(self, realm: Realm, now: datetime) -> int:
+        """Let the realm's parked and failed jobs wait as if they never failed, due at `now`; how many."""
+        ...
+
+    def hasten_jobs(self) -> None:
+        """Whatever waits for its turn is to be done at once."""
+        ...
+
+    def drop_job(self, number: int) -> None:
+        """Take a job off the list: it is done."""
         ...
 
     def touch(self, keys: Sequence[Key], ids: Sequence[str], at: datetime) -> None:

@@ -74,11 +74,31 @@ class CaptureSettings(_Table):
 class ExtractionSettings(_Table):
     """[extraction]"""
 
+    model: str = Field(
+        "", description="the model that extracts, provider:name; empty: `fallback` does"
+    )
+    base_url: str = Field(
+        "", description="the model's endpoint, where it is not its provider's own"
+    )
+    api_key: str = Field("", description="its key, where it does not stand in the environment")
+    deadline_seconds: float = Field(60, gt=0, le=3_600, description="of one call of a model")
+    overlap: int = Field(
+        5, ge=0, le=50, description="earlier messages that a model is shown as background"
+    )
     fallback: Literal["rules", "none"] = Field(
         "rules", description="the extractor used without a model"
     )
     min_confidence: float = Field(0.6, ge=0, le=1, description="gate 2 refuses below it")
     batch_tokens: int = Field(3_000, ge=100, description="new tokens of one extraction batch")
+    every_turns: int = Field(
+        1, ge=1, le=1_000, description="turns between two extractions of a session, in the long run"
+    )
+    idle_seconds: float = Field(
+        600, ge=0, le=86_400, description="what is left of a session is extracted after so long"
+    )
+    max_tries: int = Field(
+        5, ge=1, le=100, description="failures in a row before a batch is set aside"
+    )
 
 
 class RecallSettings(_Table):
@@ -113,6 +133,31 @@ class GatesSettings(_Table):
     )
     patterns: Patterns = Field((), description="more patterns (regex) of what is sensitive")
     transient: Patterns = Field((), description="more patterns (regex) of what is transient")
+
+
+class BudgetSettings(_Table):
+    """[budget]"""
+
+    daily_tokens: int = Field(
+        0, ge=0, description="model calls pause for the day when it is reached; 0: no limit"
+    )
+
+
+class WorkerSettings(_Table):
+    """[worker]"""
+
+    idle_exit_seconds: float = Field(
+        300, ge=0, description="`memstrata worker` ends after so long without work"
+    )
+    retry_seconds: float = Field(
+        5, gt=0, le=60, description="how often the others try for the background work"
+    )
+    shutdown_seconds: float = Field(
+        5, ge=0, le=600, description="how long a closing process may go on working off what waits"
+    )
+    allow_network_home: bool = Field(
+        False, description="accept a home on a network file system, whose locks may fail"
+    )
 
 
 class LogSettings(_Table):
@@ -155,6 +200,8 @@ class Settings(BaseSettings):
     search: SearchSettings = SearchSettings()
     quota: QuotaSettings = QuotaSettings()
     gates: GatesSettings = GatesSettings()
+    budget: BudgetSettings = BudgetSettings()
+    worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()
     tokens: TokensSettings = TokensSettings()
 

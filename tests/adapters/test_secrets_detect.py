@@ -83,6 +83,7 @@ def test_a_key_far_along_a_line_of_anchors_is_found_whole() -> None:
     assert [text[f.start : f.end] for f in DETECTOR.scan(text)] == [key]
 
 
+@pytest.mark.promise("gate.private")
 @pytest.mark.parametrize(
     "text",
     ["write to mira@example.org", "call +49 30 1234567", "Mira is allergic to nuts", "阿青吃素"],
@@ -92,6 +93,7 @@ def test_only_strict_keeps_contacts_and_private_facts_out(text: str) -> None:
     assert Detector("strict").scan(text)
 
 
+@pytest.mark.promise("gate.patterns")
 def test_patterns_of_ones_own_are_found_and_empty_matches_are_nothing() -> None:
     detector = Detector(extra=[r"QUILL-\d{4}", "z*"])
     (one,) = detector.scan("ticket ＱUILL-1234 is ours")

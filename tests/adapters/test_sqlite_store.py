@@ -310,6 +310,7 @@ def ended(pid):
 """
 
 
+@pytest.mark.promise("write.fork")
 def test_parent_and_child_of_a_fork_both_go_on(sqlite: SqliteStore, tmp_path: Path) -> None:
     script = """
 def write(name):

@@ -23,12 +23,14 @@ COUNTS = {
 """Text: tokens in cl100k_base and in o200k_base."""
 
 
+@pytest.mark.promise("tokens.exact")
 @pytest.mark.parametrize("text, counts", COUNTS.items())
 def test_counts_are_exact(text: str, counts: tuple[int, int]) -> None:
     tokenizers: tuple[Tokenizer, Tokenizer] = ToktokTokenizer("cl100k_base"), ToktokTokenizer()
     assert tuple(one.count(text) for one in tokenizers) == counts
 
 
+@pytest.mark.promise("tokens.exact")
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_bundled_encoding_counts(name: str) -> None:
     tokenizer = ToktokTokenizer(name)

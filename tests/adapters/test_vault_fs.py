@@ -208,6 +208,7 @@ def test_a_temporary_name_that_is_taken_is_left_alone(vault: FileVault, home: Pa
     assert vault.sweep(NOTE.folder) == len(left)
 
 
+@pytest.mark.promise("disk.swept")
 def test_what_a_killed_process_left_is_swept_what_a_live_one_needs_is_not(
     vault: FileVault, plant: Plant
 ) -> None:
@@ -706,6 +707,7 @@ def worktree(common: Path, tree: Path, *, relative: bool = False) -> Path:
     return tree
 
 
+@pytest.mark.promise("workspace.one-root")
 def test_a_repository_is_one_workspace(vault: FileVault, tmp_path: Path) -> None:
     main = repository(tmp_path / "main")
     assert vault.root_of(str(main)) == str(main)
@@ -713,6 +715,7 @@ def test_a_repository_is_one_workspace(vault: FileVault, tmp_path: Path) -> None
     assert vault.root_of(str(main / ".git")) == str(main)
 
 
+@pytest.mark.promise("workspace.one-root")
 @pytest.mark.parametrize("relative", [True, False])
 def test_worktrees_share_the_main_root(vault: FileVault, tmp_path: Path, relative: bool) -> None:
     main = repository(tmp_path / "main")
@@ -795,6 +798,7 @@ def test_the_homes_own_parent_is_no_workspace(tmp_path: Path) -> None:
         vault.root_of(str(work))
 
 
+@pytest.mark.promise("workspace.one-root")
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not on PATH")
 def test_real_git_agrees(vault: FileVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

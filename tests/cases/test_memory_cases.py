@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,9 @@ from tests.conftest import Open
 from tests.doubles import FakeClock
 
 from memstrata import Conflict, Memory, NotFound, Refused
+from memstrata.domain.candidate import Candidate
+from memstrata.domain.memory import Evidence
+from memstrata.domain.turn import Message
 
 
 def say(
@@ -103,6 +110,44 @@ def test_m4_said_happened_and_recorded_are_three_times(memory: Memory, clock: Fa
     assert kept.created_at == clock.now()
 
 
+@pytest.mark.promise("case.m7")
+@pytest.mark.parametrize(
+    "quote", ["Oriel moves house in August", "Which washer fits a 22 mm valve?", "Which"]
+)
+def test_m7_what_the_messages_do_not_say_is_refused(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, quote: str
+) -> None:
+    """An extractor that tells what nobody said, with an invented quote, another one or a scrap."""
+
+    def dreamt(
+        messages: Sequence[Message], *, has_workspace: bool, zone: tzinfo
+    ) -> tuple[Candidate, ...]:
+        quoted = Evidence(messages[0].id, 0, len(quote), quote, messages[0].session)
+        return (
+            Candidate(
+                scope="user",
+                type="user",
+                name="Oriel's move",
+                description="Oriel moves house in August",
+                evidence=(quoted,),
+                authority="user",
+                said_at=messages[0].said_at,
+                confidence=0.99,
+            ),
+        )
+
+    monkeypatch.setattr("memstrata.domain.rules.extract", dreamt)
+    say(memory, "s", "Which washer fits a 22 mm valve?")
+    assert memory.list().items == ()
+    (row,) = memory.why().items
+    assert (row.verdict.verdict, row.verdict.gate) == ("unsupported", "confidence")
+    assert row.verdict.name == "Oriel's move"
+    assert memory.why(verdict="unsupported", session="s").items == (row,)
+    assert found(memory, "Oriel August") == []
+    context = memory.session("t").recall("when does Oriel move house")
+    assert "August" not in context.stable + context.turn
+
+
 @pytest.mark.promise("case.m11")
 def test_m11_another_owner_sees_nothing(open_memory: Open) -> None:
     memory = open_memory()
@@ -172,6 +217,69 @@ def test_m14_a_tool_result_makes_no_rule(memory: Memory) -> None:
     assert [one for one in memory.list().items if one.type in ("user", "feedback")] == []
     context = memory.session("t").recall("does the user approve refunds")
     assert "refunds" not in context.stable + context.turn
+
+
+ADDS = """
+import sys
+from memstrata import Memory
+with Memory.open(sys.argv[1], background=False) as memory:
+    for n in range(50):
+        name = f"crate {sys.argv[2]} {n}"
+        print(memory.add(name=name, description=f"Crate {n} holds lanterns").id, flush=True)
+"""
+SEARCHES = """
+import sys
+from pathlib import Path
+from memstrata import Memory
+with Memory.open(sys.argv[1], background=False) as memory:
+    seen, stopped = 0, False
+    while not stopped:
+        stopped = Path(sys.argv[1], "stop").exists()
+        hits = memory.search("lanterns", limit=20)
+        assert not hits.degraded, hits.degraded
+        assert len(hits) >= seen, (len(hits), seen)
+        seen = len(hits)
+        for hit in hits[:3]:
+            memory.get(hit.id)
+    print(seen)
+"""
+
+
+def process(code: str, *args: object) -> subprocess.Popen[str]:
+    """A Python process of `code`, warnings being errors."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code, *map(str, args)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.promise("case.m15")
+def test_m15_four_processes_add_while_readers_search(home: Path) -> None:
+    Memory.open(home, background=False).close()
+    readers = [process(SEARCHES, home) for _ in range(2)]
+    writers = [process(ADDS, home, n) for n in range(4)]
+    told: list[str] = []
+    for writer in writers:
+        out, error = writer.communicate()
+        assert (writer.returncode, error) == (0, "")
+        told += out.split()
+    (home / "stop").touch()
+    for reader in readers:
+        out, error = reader.communicate()
+        assert (reader.returncode, error) == (0, "")
+        assert int(out) == 20, "as many as it asked for"
+    assert len(set(told)) == len(told) == 200
+    with Memory.open(home, background=False) as memory:
+        kept = memory.list(limit=1_000).items
+        assert {one.id for one in kept} == set(told)
+        assert len({one.name for one in kept}) == 200
+        assert len(memory.search("lanterns", limit=1_000, kinds=("memory",))) == 200
+        assert memory._world.store.check() == []
+        assert all(check.ok for check in memory.doctor() if check.name != "room")
+        assert len(list((home / "memory/user").glob("mem_*.md"))) == 200
 
 
 @pytest.mark.promise("case.m18")

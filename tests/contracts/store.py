@@ -13,6 +13,7 @@ from itertools import product
 
 import pytest
 
+from memstrata.domain.cadence import Backlog
 from memstrata.domain.layout import Place, memory_file
 from memstrata.domain.memory import Evidence, Memory
 from memstrata.domain.plan import Verdict
@@ -23,6 +24,8 @@ from memstrata.errors import Conflict, Internal
 from memstrata.ports import (
     Cursor,
     FileStat,
+    Job,
+    Lease,
     Listing,
     Moment,
     RecordLine,
@@ -99,6 +102,26 @@ def say(store: Store, realm: Realm, *messages: Message) -> None:
     """Add messages in one transaction."""
     with store.transaction() as write:
         write.add_messages(realm, messages)
+
+
+def enqueue(store: Store, session: str, due: datetime, *, at_once: bool = False) -> None:
+    """Put an extraction on Ann's list."""
+    with store.transaction() as write:
+        write.enqueue(ANN, "extract", session, due, at_once=at_once)
+
+
+def lease(
+    store: Store,
+    now: datetime,
+    *,
+    until: datetime | None = None,
+    kinds: tuple[str, ...] = ("extract",),
+    every: bool = False,
+    but: frozenset[int] = frozenset(),
+) -> Job | None:
+    """Take a job, until the 20th of May unless told."""
+    with store.transaction() as write:
+        return write.lease(Lease("me", until or day(20), kinds, every, but), now)
 
 
 def ids(found: list[Stored]) -> list[str]:
@@ -544,6 +567,7 @@ class StoreContract:
         put(store, *(row(memory(key, f"k{n}")) for n, key in enumerate(keys)))
         assert len(search(store, "bees", *keys)) == 30
 
+    @pytest.mark.promise("search.own-weights")
     def test_the_order_does_not_hang_on_what_others_wrote(self, store: Store) -> None:
         common, query = "mill river road", "bees mill river road"
         put(store, row(memory(id="rare", description="bees")))
@@ -788,33 +812,145 @@ class StoreContract:
         assert [job.realm for job in store.jobs(None)] == [BOB, ANN, ANN, ANN]
 
     def test_a_job_runs_fails_waits_again_and_ends(self, store: Store) -> None:
+        enqueue(store, "s1", day(5))
+        (waiting,) = store.jobs(ANN)
+        running = lease(store, day(5))
+        assert running == replace(waiting, state="running", holder="me", lease_until=day(20))
+        assert store.jobs(ANN, ("running",)) == [running]
         with store.transaction() as write:
-            write.enqueue(ANN, "extract", "s1", day(5))
-        (job,) = store.jobs(ANN)
-        with store.transaction() as write:
-            write.finish_job(job.number, "running")
             write.enqueue(ANN, "extract", "s1", day(4))
         assert [one.state for one in store.jobs(ANN, ("waiting", "running"))] == [
             "waiting",
             "running",
         ]
         with store.transaction() as write:
-            write.finish_job(job.number, "waiting", "the model was away")
-        assert store.jobs(ANN, ("waiting", "running")) == [
-            replace(job, attempts=1, due=day(4), problem="the model was away")
-        ]
+            write.postpone_job(waiting.number, day(6), "the model was away", failed=True)
+        failed = replace(waiting, attempts=1, due=day(6), problem="the model was away")
+        assert store.jobs(None, ("waiting", "running")) == [failed]
+        enqueue(store, "s1", day(4))
+        assert store.jobs(ANN) == [failed], "a turn said meanwhile does not bring it forward"
+        assert lease(store, day(5), every=True) is None
+        assert lease(store, day(6)) is not None
         with store.transaction() as write:
-            write.finish_job(job.number, "parked", "three times")
-        assert store.jobs(ANN) == []
-        assert store.jobs(ANN, ("parked",)) == [
-            replace(job, state="parked", attempts=2, due=day(4), problem="three times")
-        ]
+            write.enqueue(ANN, "extract", "s1", day(4))
+            write.park_job(waiting.number, "twice")
+        parked = replace(waiting, state="parked", attempts=2, due=day(6), problem="twice")
+        assert store.jobs(None, ("waiting", "running", "parked")) == [parked]
+        enqueue(store, "s1", day(4))
+        assert store.jobs(ANN) == [], "it waits for its command"
         with store.transaction() as write:
-            write.finish_job(job.number, "done")
+            assert write.unpark_jobs(BOB, day(7)) == 0
+            assert write.unpark_jobs(ANN, day(7)) == 1
+        assert store.jobs(ANN) == [replace(waiting, due=day(7))]
+        with store.transaction() as write:
+            write.drop_job(waiting.number)
         assert store.jobs(None, ("waiting", "running", "parked", "done")) == []
+        enqueue(store, "s1", day(5))
+        assert store.jobs(ANN)[0].number > waiting.number
+
+    def test_leased_is_what_is_due_first(self, store: Store) -> None:
+        for session, due in (("late", day(9)), ("second", day(5)), ("first", day(4))):
+            enqueue(store, session, due)
         with store.transaction() as write:
-            write.enqueue(ANN, "extract", "s1", day(5))
-        assert store.jobs(ANN)[0].number > job.number
+            write.enqueue(BOB, "scene", "other", day(1))
+        taken = [lease(store, day(5)) for _ in range(3)]
+        assert [job and job.key for job in taken] == ["first", "second", None]
+        late = lease(store, day(5), every=True)
+        assert late is not None
+        assert late.key == "late"
+        with store.transaction() as write:
+            write.postpone_job(late.number, day(5))
+        assert lease(store, day(5), every=True, but=frozenset({late.number})) is None
+        assert lease(store, day(5), kinds=()) is None
+        other = lease(store, day(5), kinds=("scene",))
+        assert other is not None
+        assert (other.realm, other.attempts) == (BOB, 0)
+
+    def test_one_of_a_kind_runs_at_a_time_and_a_lease_ends(self, store: Store) -> None:
+        enqueue(store, "s1", day(4))
+        first = lease(store, day(4))
+        assert first is not None
+        enqueue(store, "s1", day(4))
+        assert lease(store, day(5)) is None
+        again = lease(store, day(20), until=day(25))
+        assert again == replace(first, lease_until=day(25))
+        with store.transaction() as write:
+            assert write.free_jobs() == 1
+        (job,) = store.jobs(ANN, ("waiting", "running"))
+        assert job == replace(first, state="waiting", holder="", lease_until=None)
+        with store.transaction() as write:
+            assert write.free_jobs() == 0
+
+    def test_put_off_is_no_failure(self, store: Store) -> None:
+        enqueue(store, "s1", day(4))
+        job = lease(store, day(4))
+        assert job is not None
+        enqueue(store, "s1", day(5))
+        with store.transaction() as write:
+            write.postpone_job(job.number, day(9), "not yet")
+        (found,) = store.jobs(ANN)
+        assert (found.number, found.due, found.attempts) == (job.number, day(5), 0)
+
+    def test_what_is_at_once_need_not_be_due(self, store: Store) -> None:
+        enqueue(store, "s1", day(9), at_once=True)
+        enqueue(store, "s1", day(8))
+        job = lease(store, day(4))
+        assert job is not None
+        assert (job.at_once, job.due) == (True, day(8))
+        enqueue(store, "s2", day(8))
+        assert lease(store, day(4)) is None
+        with store.transaction() as write:
+            write.hasten_jobs()
+        assert [one.key for one in store.jobs(ANN) if one.at_once] == ["s2"]
+        with store.transaction() as write:
+            write.postpone_job(job.number, day(9))
+        assert [one.key for one in store.jobs(ANN) if one.at_once] == ["s2", "s1"]
+        assert lease(store, day(4), but=frozenset({job.number})) is not None
+
+    def test_after_a_problem_the_due_time_rules(self, store: Store) -> None:
+        for failed in (False, True):
+            enqueue(store, "s1", day(9), at_once=True)
+            job = lease(store, day(4))
+            assert job is not None
+            with store.transaction() as write:
+                write.postpone_job(job.number, day(6), "the disk is full", failed=failed)
+            assert lease(store, day(5)) is None
+            assert store.jobs(ANN) == [
+                replace(
+                    job,
+                    state="waiting",
+                    due=day(6),
+                    problem="the disk is full",
+                    attempts=int(failed),
+                    at_once=False,
+                    holder="",
+                    lease_until=None,
+                )
+            ]
+
+    def test_the_backlog_counts_turns_that_ended(self, store: Store) -> None:
+        assert store.backlog(ANN, "s1", 9) == Backlog(0, 0, None)
+        turn: tuple[tuple[str, Role], ...] = (
+            ("u1", "user"),
+            ("a1", "assistant"),
+            ("u2", "user"),
+            ("t2", "tool"),
+            ("a2", "assistant"),
+            ("u3", "user"),
+        )
+        for n, (id, role) in enumerate(turn, start=1):
+            say(store, ANN, replace(said(id, "bees"), role=role, recorded_at=day(n)))
+        say(store, ANN, replace(said("a9", "bees", session="s2"), role="assistant"))
+        assert store.backlog(ANN, "s1", 9) == Backlog(0, 2, day(6))
+        position = store.messages(ANN, "s1")[1].position
+        with store.transaction() as write:
+            write.set_cursor(ANN, Cursor("s1", position, "a1"))
+        assert store.backlog(ANN, "s1", 9) == Backlog(1, 1, day(6))
+        with store.transaction() as write:
+            write.set_cursor(ANN, Cursor("s1", 10**12, "u3"))
+        assert store.backlog(ANN, "s1", 9) == Backlog(3, 0, None)
+        assert store.backlog(ANN, "s1", 2) == Backlog(2, 0, None)
+        assert store.backlog(BOB, "s1", 9) == Backlog(0, 0, None)
 
     def test_verdicts_newest_first(self, store: Store) -> None:
         rows = [

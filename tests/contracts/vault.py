@@ -298,6 +298,7 @@ class VaultContract:
         staged.undo()
         assert found(vault, place) == b"old"
 
+    @pytest.mark.promise("disk.swept")
     def test_a_temporary_name_is_no_file_of_ours(self, vault: Vault, plant: Plant) -> None:
         place = Place(HOME, "memory/.note.md.tmp~")
         with pytest.raises(Invalid, match="temporary"):

@@ -74,6 +74,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 100
 
 
+@pytest.mark.promise("docs.true")
 def test_every_name_of_the_walk_exists() -> None:
     names = re.findall(r"`(memstrata\.[\w.]+)`", (ROOT / "docs/explanation/walk.md").read_text())
     assert len(names) > 20
@@ -87,6 +88,7 @@ def test_every_name_of_the_walk_exists() -> None:
         assert hasattr(found, attribute), name
 
 
+@pytest.mark.promise("docs.true")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):

@@ -536,6 +536,7 @@ def test_repetition_raises_neither_confidence_nor_priority(
 # -- what the assistant or a tool said ---------------------------------------------------------------
 
 
+@pytest.mark.promise("evolve.authority")
 @pytest.mark.parametrize("who", ["assistant", "tool"])
 def test_the_assistant_neither_ends_nor_rewords_what_the_user_said(who: str) -> None:
     world = World()
@@ -551,6 +552,7 @@ def test_the_assistant_neither_ends_nor_rewords_what_the_user_said(who: str) -> 
     assert (added.authority, added.slot) == (who, "")
 
 
+@pytest.mark.promise("evolve.authority")
 def test_the_assistant_may_correct_itself_and_the_user_anybody() -> None:
     world = World()
     deploys: dict[str, Any] = {"slot": "deployment", "type": "project", "name": "deployment"}

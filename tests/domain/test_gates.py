@@ -77,6 +77,7 @@ def test_the_body_may_speak_of_the_moment() -> None:
     assert gates.transient(candidate(body="just now"), LIMITS.transient) is None
 
 
+@pytest.mark.promise("gate.patterns")
 def test_patterns_are_extended_and_not_replaced() -> None:
     patterns = gates.compile_transient([r"\bbis auf weiteres\b"])
     assert gates.transient(candidate(description="Gilt BIS AUF WEITERES"), patterns) is not None
@@ -387,6 +388,7 @@ MENDED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.promise("gate.order")
 def test_the_first_refusal_in_order_decides() -> None:
     fields = dict(WORST)
     for verdict, mend in MENDED:
@@ -412,5 +414,6 @@ def test_the_first_refusal_in_order_decides() -> None:
         assert (last.verdict if last else None) == expected
 
 
+@pytest.mark.promise("gate.order")
 def test_the_gates_are_named_in_the_order_of_report() -> None:
     assert gates.GATES == ("transient", "confidence", "duplicates", "quota", "sensitive")

@@ -88,7 +88,6 @@ def test_unknown_front_matter_is_kept() -> None:
     [
         ("# Deploys\n\nWith Nomad.\n", "how to", "Deploys", "With Nomad."),
         ("\n\nJust a line", "how to", "Just a line", ""),
-        ("", "how to", "how to", ""),
         ("\ufeffFirst\nSecond\n", "how to", "First", "Second"),
         ("a\r\nb\r\nc", "how to", "a", "b\nc"),
         ("---\nA rule, not front matter\n", "how to", "---", "A rule, not front matter"),
@@ -235,3 +234,9 @@ def test_a_name_as_add_takes_it(name: str, checked: str) -> None:
 def test_a_name_that_add_refuses(name: Any) -> None:
     with pytest.raises(Invalid, match=r"^name"):
         markdown.checked_name(name)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b" \t\n", b"\xef\xbb\xbf"])
+def test_an_emptied_file_is_no_memory(data: bytes) -> None:
+    with pytest.raises(Corrupt, match="is empty"):
+        markdown.parse(data, "user/x.md", KEY, now=NOW, zone=UTC)

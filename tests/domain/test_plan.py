@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.domain.build import ANN, NOW, memory, message
 
 from memstrata.domain.plan import VERDICTS, Advance, Append, Base, Enqueue, Plan, Put
@@ -34,6 +35,7 @@ def test_an_empty_plan_prints_nothing() -> None:
     assert Plan(()).lines() == []
 
 
+@pytest.mark.promise("gate.verdicts")
 def test_the_verdicts_are_the_closed_list() -> None:
     kept = "add update merge delete"
     not_kept = (

@@ -98,7 +98,7 @@ TABLE: tuple[Row, ...] = (
     ("agent", "session", "agent", (*PATHS[:7], *PATHS[8:], 5, [], b"x", HALF)),
     ("owner", "session", "user", (*PATHS, 5, [], b"x", HALF)),
     ("workspace", "session", "workspace", _WORKSPACES),
-    ("path", "session", "workspace", ("/no/such/folder", HALF, __file__)),
+    ("workspace", "session", "workspace", ("/no/such/folder", HALF, __file__)),
     ("owner", "add", "user", (*PATHS, 5, [], b"x", HALF)),
     ("name", "add", "name", (*WRONG, "", " ", "x" * 121, "a\0b")),
     ("description", "add", "description", (*WRONG, "", " ", "a\0b", LONG)),
@@ -180,6 +180,7 @@ def _all_there_is(memory: Memory) -> tuple[object, ...]:
     return files, memory._world.store.totals("local"), memory.list().items
 
 
+@pytest.mark.promise("input.field")
 @pytest.mark.parametrize("field, verb, argument, value", CASES)
 def test_it_is_refused_with_its_field(
     untouched: Memory, field: str, verb: str, argument: str, value: object
@@ -193,6 +194,7 @@ def test_it_is_refused_with_its_field(
     assert _all_there_is(untouched) == before
 
 
+@pytest.mark.promise("input.field")
 def test_after_all_of_that_the_home_is_sound(untouched: Memory) -> None:
     assert faults(untouched) == []
 
@@ -204,6 +206,7 @@ def test_an_id_that_is_not_there(untouched: Memory, id: str) -> None:
             verb(id)
 
 
+@pytest.mark.promise("search.query-is-data")
 @pytest.mark.parametrize("query", OPERATORS)
 def test_a_query_is_data(untouched: Memory, query: str) -> None:
     if query.isascii() and "\0" not in query:
@@ -220,6 +223,7 @@ def test_a_query_of_ten_megabytes(untouched: Memory) -> None:
     untouched.session("s").recall("mint tea. " * 1_000_000)
 
 
+@pytest.mark.promise("search.query-is-data")
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -230,6 +234,7 @@ def test_any_query_is_harmless(untouched: Memory, query: str) -> None:
     assert untouched.session("s").recall(query).tokens <= 4_000
 
 
+@pytest.mark.promise("l0.verbatim")
 @pytest.mark.parametrize(
     "content", ["a\0b", "\x1b[31m", "\u202e", "\u2028line", "\x85", "\ufeff", "x" * 1_000_000, "🦉"]
 )
@@ -268,6 +273,7 @@ def test_the_ends_of_time(tmp_path: Path, as_of: object, zone: str) -> None:
         assert faults(memory) == []
 
 
+@pytest.mark.promise("input.field")
 def test_a_message_that_is_wrong_keeps_the_whole_turn_out(untouched: Memory) -> None:
     before = _all_there_is(untouched)
     with pytest.raises(Invalid, match=r"messages\[2\]\.role"):
@@ -286,6 +292,7 @@ def test_a_list_that_breaks_off_keeps_the_whole_turn_out(untouched: Memory) -> N
     assert _all_there_is(untouched) == before
 
 
+@pytest.mark.promise("import.idempotent")
 @pytest.mark.parametrize(
     "line",
     [b"no json", b"[1]", b"5", b"{}", b'{"role": "judge", "content": "x"}', b"\xff\xfe\x00",
@@ -307,6 +314,7 @@ def test_a_bad_record_of_an_import_is_named_and_the_rest_goes_in(
     assert sound(tmp_path / "home") == []
 
 
+@pytest.mark.promise("gate.sensitive")
 def test_a_secret_is_refused_before_anything_is_written(untouched: Memory) -> None:
     before = _all_there_is(untouched)
     with pytest.raises(Refused):
@@ -323,6 +331,7 @@ def test_a_home_that_is_none(home: Any) -> None:
     assert isinstance(caught.value, Invalid)
 
 
+@pytest.mark.promise("owner.local")
 @pytest.mark.parametrize("owner", [*PATHS, 5, None, HALF])
 def test_an_owner_that_is_none(tmp_path: Path, owner: Any) -> None:
     with pytest.raises(Invalid):

@@ -24,6 +24,7 @@ def commit(memory: Memory, *turn: dict[str, object], session: str = "s") -> tupl
     return memory.session(session).commit(turn).stored
 
 
+@pytest.mark.promise("memory.off")
 def test_switched_off_nothing_is_stored_extracted_or_told(open_memory: Open) -> None:
     memory = open_memory()
     memory.add(name="mill", description="stands by the river")
@@ -71,6 +72,7 @@ def _files(home: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.promise("memory.off")
 def test_switched_off_the_log_may_go_on(open_memory: Open) -> None:
     off = open_memory(settings={**OFF, "capture.when_disabled": True})
     assert commit(off, TEA) == ("m1",)
@@ -81,6 +83,7 @@ def test_switched_off_the_log_may_go_on(open_memory: Open) -> None:
     assert faults(memory) == []
 
 
+@pytest.mark.promise("extract.fallback-none")
 def test_without_an_extractor_jobs_wait(open_memory: Open) -> None:
     none = open_memory(settings={"extraction.fallback": "none"})
     commit(none, TEA)
@@ -90,6 +93,7 @@ def test_without_an_extractor_jobs_wait(open_memory: Open) -> None:
     assert open_memory().drain().batches == 1
 
 
+@pytest.mark.promise("l0.excluded")
 @pytest.mark.parametrize("session", ["private", "private-1", "memstrata-worker", "memstrata-"])
 def test_sessions_that_are_never_captured(open_memory: Open, session: str) -> None:
     memory = open_memory(settings={"capture.exclude": ["private*"]})
@@ -102,6 +106,7 @@ def test_sessions_that_are_never_captured(open_memory: Open, session: str) -> No
     assert commit(memory, TEA, session="Private") == ("m1",)
 
 
+@pytest.mark.promise("l0.idempotent")
 def test_a_turn_said_again_is_stored_once_across_restarts(open_memory: Open) -> None:
     turn: list[dict[str, object]] = [
         {"role": "user", "content": "The mill has doors."},
@@ -122,6 +127,7 @@ def test_a_turn_said_again_is_stored_once_across_restarts(open_memory: Open) -> 
     assert faults(memory) == []
 
 
+@pytest.mark.promise("l0.idempotent")
 @pytest.mark.parametrize("at_once", [True, False])
 def test_one_id_with_two_texts_keeps_the_first_and_says_so(memory: Memory, at_once: bool) -> None:
     other = {**TEA, "content": "I prefer coffee."}
@@ -141,6 +147,7 @@ def test_the_same_id_in_another_session_is_another_message(memory: Memory) -> No
     assert len(messages(memory)) == 2
 
 
+@pytest.mark.promise("times.three")
 def test_a_time_that_is_not_known_stays_unknown(memory: Memory) -> None:
     commit(memory, TEA, {**TEA, "id": "m2", "content": "I live in Lyon.", "said_at": "2025-02-03"})
     memory.drain()
@@ -155,6 +162,7 @@ def test_a_time_that_is_not_known_stays_unknown(memory: Memory) -> None:
     assert faults(memory) == []
 
 
+@pytest.mark.promise("l0.verbatim")
 def test_what_we_injected_does_not_come_back(memory: Memory) -> None:
     memory.add(name="mill", description="The mill stands by the river")
     context = memory.session("s").recall("Where is the mill?")

@@ -63,6 +63,8 @@ def judge(work: str, home: Path, said: list[str]) -> frozenset[tuple[object, ...
         return state(memory)
 
 
+@pytest.mark.promise("write.atomic")
+@pytest.mark.promise("write.unavailable")
 @pytest.mark.parametrize("work", ["commit", "add", "first"])
 def test_each_write_of_files_fails_once(tmp_path: Path, work: str) -> None:
     before = tmp_path / "before"
@@ -81,6 +83,7 @@ def test_each_write_of_files_fails_once(tmp_path: Path, work: str) -> None:
     assert loud > 10
 
 
+@pytest.mark.promise("write.atomic")
 @pytest.mark.parametrize("error, stays", [(apsw.FullError, True), (apsw.IOError, False)])
 @pytest.mark.parametrize("work", ["commit", "add", "first"])
 def test_each_write_of_the_database_fails(
@@ -166,6 +169,7 @@ def test_the_same_process_goes_on_after(tmp_path: Path) -> None:
     assert sound(home) == []
 
 
+@pytest.mark.promise("write.outcome")
 @pytest.mark.parametrize("name", ["vault.sync", "apply.committed", "apply.done"])
 def test_what_stands_but_was_not_flushed_is_not_called_unsaved(tmp_path: Path, name: str) -> None:
     with opened(tmp_path / "home") as memory:
@@ -176,6 +180,7 @@ def test_what_stands_but_was_not_flushed_is_not_called_unsaved(tmp_path: Path, n
     assert sound(tmp_path / "home") == []
 
 
+@pytest.mark.promise("write.outcome")
 def test_what_cannot_be_taken_back_is_carried_out(tmp_path: Path) -> None:
     """A rename that cannot be undone: its log lines stay with it, and reconcile decides by the file."""
     with opened(tmp_path / "home") as memory:
@@ -222,6 +227,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     _LIBC.umount2(os.fsencode(at), 2)
 
 
+@pytest.mark.promise("write.unavailable")
 def test_a_disk_that_is_really_full(small: Path) -> None:
     home = small / "home"
     said: list[str] = []

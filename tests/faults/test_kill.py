@@ -69,7 +69,7 @@ def _cases(counts: Counter[str], most: int = 1_000) -> list[Case]:
     ]
 
 
-def _killed_everywhere(folder: Path, server: Server, work: str, most: int) -> Counter[str]:
+def killed_everywhere(folder: Path, server: Server, work: str, most: int) -> Counter[str]:
     """How many kills struck, by place."""
     trial = Trial(folder, work)
     struck: Counter[str] = Counter()
@@ -93,9 +93,11 @@ def _named(*what: object) -> Iterator[None]:
         raise
 
 
+@pytest.mark.promise("l0.durable")
+@pytest.mark.promise("write.kill")
 @pytest.mark.parametrize("work", ["commit", "add", "first"])
 def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None:
-    struck = _killed_everywhere(tmp_path, server, work, most=2)
+    struck = killed_everywhere(tmp_path, server, work, most=2)
     passed = {
         "commit": {"capture.parsed", "apply.logged", "vault.append.after"},
         "add": {"apply.staged", "apply.committed", "vault.settle", "vault.sync", "apply.done"},
@@ -105,9 +107,11 @@ def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None
     assert all(struck[name] for name in passed)
 
 
+@pytest.mark.promise("write.kill")
+@pytest.mark.promise("write.reconcile-idle")
 @pytest.mark.parametrize("work", ["heal", "reindex"])
 def test_killed_while_healing(tmp_path: Path, server: Server, work: str) -> None:
-    struck = _killed_everywhere(tmp_path, server, work, most=100)
+    struck = killed_everywhere(tmp_path, server, work, most=100)
     assert struck["sqlite.before_commit"] > 3
     assert struck["vault.publish.before"], "MEMORY.md is written at the end"
 
@@ -116,7 +120,7 @@ def test_killed_while_healing(tmp_path: Path, server: Server, work: str) -> None
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("work", ["commit", "drain", "add", "first", "everything"])
 def test_killed_at_each_passing(tmp_path: Path, server: Server, work: str) -> None:
-    struck = _killed_everywhere(tmp_path, server, work, most=1_000)
+    struck = killed_everywhere(tmp_path, server, work, most=1_000)
     assert sum(struck.values()) > 50
 
 

@@ -121,6 +121,7 @@ def _no_line_twice(home: Path) -> None:
     assert len({(one["session"], one["id"]) for one in lines}) == len(lines)
 
 
+@pytest.mark.promise("write.many")
 def test_eight_processes_at_once(tmp_path: Path) -> None:
     _all_write(tmp_path / "home", 40)
 

@@ -31,6 +31,8 @@ def _say(memory: Memory, id: str, day: str, text: str) -> None:
     memory.session("s").commit([{"role": "user", "content": text, "id": id, "said_at": day}])
 
 
+@pytest.mark.promise("l0.durable")
+@pytest.mark.promise("write.reconcile-idle")
 @pytest.mark.parametrize(
     "lost",
     [
@@ -104,6 +106,7 @@ def test_the_database_alone_is_older(before: Path, tmp_path: Path) -> None:
         assert faults(memory) == []
 
 
+@pytest.mark.promise("write.outcome")
 def test_a_write_that_could_not_be_flushed_is_decided_by_the_file(tmp_path: Path) -> None:
     """Said to be unknown; after a power cut that takes file and line, the row brings both back."""
     home = tmp_path / "home"

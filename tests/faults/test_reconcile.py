@@ -65,6 +65,7 @@ def found(memory: Memory, query: str) -> list[str]:
 # -- edits, new files -----------------------------------------------------------------------------
 
 
+@pytest.mark.promise("disk.hand-edit")
 def test_a_hand_edit_is_a_new_version(memory: Memory, clock: FakeClock) -> None:
     mill = add(memory, "mill")
     clock.advance(days=1)
@@ -85,6 +86,7 @@ def test_a_hand_edit_is_a_new_version(memory: Memory, clock: FakeClock) -> None:
     assert found(memory, "river") == []
 
 
+@pytest.mark.promise("write.cas")
 @pytest.mark.parametrize("reconciled", [False, True])
 def test_a_change_made_on_what_a_person_edited_since_conflicts(
     memory: Memory, reconciled: bool
@@ -117,6 +119,7 @@ def test_quotes_and_sources_outlive_a_hand_edit(memory: Memory) -> None:
     assert isinstance(now.evidence[0], Evidence)
 
 
+@pytest.mark.promise("disk.hand-made")
 def test_a_new_file_with_and_without_front_matter(memory: Memory) -> None:
     add(memory, "mill")
     folder = memory.home / "memory" / "user"
@@ -137,6 +140,7 @@ def test_a_new_file_with_and_without_front_matter(memory: Memory) -> None:
     assert len(memory.history(bakery.id)) == 1
 
 
+@pytest.mark.promise("disk.renamed")
 def test_a_renamed_file_is_the_same_memory(memory: Memory) -> None:
     mill = add(memory, "mill")
     file = file_of(memory, mill)
@@ -155,6 +159,7 @@ def test_a_renamed_file_is_the_same_memory(memory: Memory) -> None:
 # -- vanished ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("disk.absent")
 def test_a_vanished_file_is_absent_until_it_is_back(memory: Memory) -> None:
     mill, _ = add(memory, "mill"), add(memory, "ferry")
     file = file_of(memory, mill)
@@ -206,6 +211,7 @@ def test_a_name_taken_while_its_file_was_away(memory: Memory) -> None:
     assert settled(memory).problems == []
 
 
+@pytest.mark.promise("disk.half-gone")
 def test_more_than_half_gone_at_once_changes_nothing(memory: Memory) -> None:
     records = [add(memory, f"mill {n}") for n in range(6)]
     folder = memory.home / "memory" / "user"
@@ -225,6 +231,7 @@ def test_more_than_half_gone_at_once_changes_nothing(memory: Memory) -> None:
     assert settled(memory).problems == []
 
 
+@pytest.mark.promise("disk.half-gone")
 @pytest.mark.parametrize("made_anew", [False, True])
 def test_a_folder_that_is_gone_changes_nothing(memory: Memory, made_anew: bool) -> None:
     for n in range(3):
@@ -258,6 +265,8 @@ BROKEN = {
 }
 
 
+@pytest.mark.promise("disk.broken")
+@pytest.mark.promise("disk.stale")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_file_that_cannot_be_read_leaves_the_last_good_row(memory: Memory, fault: str) -> None:
     old, new, problem, line = BROKEN[fault]
@@ -292,6 +301,7 @@ def _everything_but(home: Path, left_out: Path) -> str:
     return "".join(one.read_bytes().decode("latin-1") for one in files)
 
 
+@pytest.mark.promise("disk.stale")
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_stale_memory_outlives_a_reindex(memory: Memory, fault: str) -> None:
     mill = add(memory, "mill", body="Wheels of oak.")
@@ -312,6 +322,7 @@ def test_names_that_change_places_in_one_go(memory: Memory) -> None:
     assert [(one.name, one.version) for one in memory.list().items] == [("ferry", 2), ("mill", 2)]
 
 
+@pytest.mark.promise("disk.broken")
 def test_an_id_that_exists_already(memory: Memory) -> None:
     mill, _ = add(memory, "mill"), add(memory, "ferry")
     copy = file_of(memory, mill).with_name("copy.md")
@@ -326,6 +337,7 @@ def test_an_id_that_exists_already(memory: Memory) -> None:
     assert memory.get(mill.id).path.endswith("copy.md")
 
 
+@pytest.mark.promise("name.unique")
 def test_a_new_file_whose_name_is_taken(memory: Memory) -> None:
     mill = add(memory, "mill")
     other = memory.home / "memory/user/other.md"
@@ -338,6 +350,7 @@ def test_a_new_file_whose_name_is_taken(memory: Memory) -> None:
     assert len(memory.list().items) == 2
 
 
+@pytest.mark.promise("disk.paths")
 def test_a_file_nobody_may_look_into(memory: Memory) -> None:
     """A link, a folder and a pipe in a memory's place are no memories, and stop nothing."""
     mill = add(memory, "mill")
@@ -365,6 +378,7 @@ def shard(home: Path, log: str) -> Path:
     return max((home / log).glob("*.jsonl"))
 
 
+@pytest.mark.promise("l0.rebuild")
 @pytest.mark.parametrize("log", ["records", "conversations"])
 def test_a_torn_tail_is_cut_and_kept_aside(open_memory: Open, home: Path, log: str) -> None:
     memory = open_memory()
@@ -382,6 +396,7 @@ def test_a_torn_tail_is_cut_and_kept_aside(open_memory: Open, home: Path, log: s
     assert sound(home) == []
 
 
+@pytest.mark.promise("l0.rebuild")
 def test_a_whole_line_without_a_row_is_indexed(open_memory: Open, home: Path) -> None:
     memory = open_memory()
     talk(memory)
@@ -398,6 +413,7 @@ def test_a_whole_line_without_a_row_is_indexed(open_memory: Open, home: Path) ->
     assert faults(memory) == []
 
 
+@pytest.mark.promise("l0.rebuild")
 @pytest.mark.parametrize("log", ["records", "conversations"])
 @pytest.mark.parametrize("left", [0, 1, 2], ids=lambda n: f"{n} lines left")
 def test_lines_that_a_power_cut_took_are_appended_again(
@@ -500,6 +516,7 @@ def test_a_line_that_cannot_be_read_is_reported_and_left(
 # -- MEMORY.md ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("disk.index-md")
 @pytest.mark.parametrize("done", ["deleted", "edited", "emptied"])
 def test_the_list_of_a_folder_is_made_again(memory: Memory, done: str) -> None:
     add(memory, "mill")
@@ -521,6 +538,7 @@ def test_the_list_of_a_folder_is_made_again(memory: Memory, done: str) -> None:
     assert faults(memory) == []
 
 
+@pytest.mark.promise("disk.index-md")
 def test_the_list_of_a_folder_follows_the_day(memory: Memory, clock: FakeClock) -> None:
     add(memory, "mill", valid_until=clock.now().date())
     memory.reconcile()
@@ -593,6 +611,8 @@ def eventful(memory: Memory, clock: FakeClock) -> None:
     chat.commit([{"role": "user", "content": "The ferry leaves at nine.", "id": "c2"}])
 
 
+@pytest.mark.promise("disk.rebuild")
+@pytest.mark.promise("write.reconcile-idle")
 def test_reindex_loses_nothing_and_twice_is_once(memory: Memory, clock: FakeClock) -> None:
     eventful(memory, clock)
     before = answers(memory)
@@ -610,6 +630,7 @@ def test_reindex_loses_nothing_and_twice_is_once(memory: Memory, clock: FakeCloc
     ], "nothing was extracted a second time"
 
 
+@pytest.mark.promise("disk.rebuild")
 @pytest.mark.parametrize("with_log", [True, False], ids=["all of it", "without its log"])
 def test_a_deleted_database_comes_back(
     open_memory: Open, home: Path, clock: FakeClock, with_log: bool
@@ -660,6 +681,7 @@ def test_an_older_database_catches_up(open_memory: Open, home: Path, clock: Fake
 # -- workspaces ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("workspace.away")
 def test_a_workspace_that_moved_away_keeps_its_rows(memory: Memory, tmp_path: Path) -> None:
     root = tmp_path / "work"
     root.mkdir()
@@ -694,6 +716,7 @@ def test_a_workspace_that_moved_away_keeps_its_rows(memory: Memory, tmp_path: Pa
     assert faults(memory) == []
 
 
+@pytest.mark.promise("disk.swept")
 def test_temporary_files_in_a_workspace_are_swept(memory: Memory, tmp_path: Path) -> None:
     root = tmp_path / "work"
     root.mkdir()

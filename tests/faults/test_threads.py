@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from tests.faults.oracle import faults, sound
 from tests.faults.works import SETTINGS, messages, opened
 
@@ -19,6 +20,7 @@ THREADS = 8
 ROUNDS = 12
 
 
+@pytest.mark.promise("write.threads")
 def test_threads_write_extract_and_search_on_one_memory(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as memory:
         begin = threading.Barrier(THREADS)
@@ -57,6 +59,7 @@ def _round(memory: Memory, me: int, n: int) -> list[str]:
     return list(stored)
 
 
+@pytest.mark.promise("write.threads")
 def test_threads_while_the_index_is_made_anew(tmp_path: Path) -> None:
     """A rebuild in between loses nothing and has nothing done twice."""
     with opened(tmp_path / "home") as memory:
@@ -89,6 +92,7 @@ def test_threads_while_the_index_is_made_anew(tmp_path: Path) -> None:
         assert faults(memory) == []
 
 
+@pytest.mark.promise("async.threads")
 def test_fifty_calls_of_asyncio_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with await AsyncMemory.open(
@@ -117,6 +121,7 @@ def _sync(memory: AsyncMemory) -> Memory:
     return memory.sync
 
 
+@pytest.mark.promise("async.cancelled")
 def test_a_cancelled_commit_is_whole(tmp_path: Path) -> None:
     """Cancelled while it waits for the write lock: once begun, it runs to its end."""
     cancelled: list[int] = []

@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.faults.oracle import rows_of
 
 from memstrata import Memory
+from memstrata.bootstrap import Worker
 from memstrata.domain.scope import Key, Realm
 from memstrata.errors import Conflict
 
@@ -53,6 +54,13 @@ def drain(home: Path, say: Say) -> None:
     with opened(home) as memory:
         memory.drain()
         say("drained")
+
+
+def background(home: Path, say: Say) -> None:
+    """Extract what waits as `memstrata worker` does."""
+    with Worker.open(home, settings=SETTINGS) as worker:
+        worker.work(0)
+    say("drained")
 
 
 def add(home: Path, say: Say) -> None:
@@ -97,7 +105,7 @@ def first(home: Path, say: Say) -> None:
 
 
 WORKS: dict[str, Work] = {
-    one.__name__: one for one in (commit, drain, add, first, everything, heal, reindex)
+    one.__name__: one for one in (commit, drain, background, add, first, everything, heal, reindex)
 }
 
 
@@ -111,7 +119,7 @@ def prepare(home: Path, name: str) -> None:
         memory.add(name="The old mill", description="stands by the river")
         memory.add(name="The ferry", description="leaves at nine")
         memory.add(name="The bridge", description="closes at dusk")
-    if name in ("drain", "heal", "reindex"):
+    if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
         drain(home, lambda _: None)

@@ -57,6 +57,7 @@ def added(cli: Callable[..., Ran], name: str, description: str, **more: str) -> 
 # -- answers ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise("cli.lazy")
 def test_version_loads_nothing_heavy(home: Path) -> None:
     assert memstrata(home, "--version").out == f"memstrata {__version__}\n"
     program = (
@@ -76,6 +77,7 @@ def test_version_loads_nothing_heavy(home: Path) -> None:
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.promise("cli.lazy")
 def test_help_loads_neither_settings_nor_engine(home: Path) -> None:
     program = (
         "import sys; from memstrata.interfaces.cli.run import run; run(['--help'])\n"
@@ -168,6 +170,7 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
+@pytest.mark.promise("cli.terminal")
 def test_what_is_printed_cannot_drive_a_terminal(cli: Run, conversation: Path) -> None:
     cli("import", str(conversation))
     ran = cli("search", "nice", "--kind", "message")
@@ -184,6 +187,7 @@ def test_pages_go_on(cli: Run) -> None:
     assert rest.err == ""
 
 
+@pytest.mark.promise("visibility.user")
 def test_owners_are_apart(cli: Run) -> None:
     added(cli, "drink", "Prefers tea.", owner="ana")
     assert cli("--owner", "ben", "list").out == ""
@@ -191,6 +195,7 @@ def test_owners_are_apart(cli: Run) -> None:
     assert cli("list", "--owner", "").code == 2
 
 
+@pytest.mark.promise("cli.workspace")
 def test_the_folder_you_are_in(cli: Run, tmp_path: Path) -> None:
     project = tmp_path / "tallyboat"
     (project / ".git").mkdir(parents=True)
@@ -208,6 +213,7 @@ def test_the_folder_you_are_in(cli: Run, tmp_path: Path) -> None:
     assert (second.code, second.err) == (0, "")
 
 
+@pytest.mark.promise("visibility.agent")
 def test_agents_are_apart(cli: Run) -> None:
     added(cli, "n", "d", scope="agent", agent="coder")
     assert cli("list").out == ""
@@ -273,6 +279,7 @@ def test_a_corrupt_file(cli: Run, home: Path) -> None:
     assert (ran.code, ran.out, ran.error["code"]) == (8, "", "corrupt")
 
 
+@pytest.mark.promise("cli.one-line")
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -308,6 +315,7 @@ def test_an_unknown_setting_is_told_with_the_nearest_name(cli: Run) -> None:
     assert "did you mean MEMSTRATA_RECALL__MAX_TOKENS?" in ran.err
 
 
+@pytest.mark.promise("cli.one-line")
 def test_a_bug_is_one_line_unless_the_traceback_is_asked_for(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -330,6 +338,7 @@ def test_a_bug_is_one_line_unless_the_traceback_is_asked_for(
 # -- pipes, signals, terminals ------------------------------------------------------------------------
 
 
+@pytest.mark.promise("cli.pipes")
 def test_a_pipe_whose_reader_has_gone(cli: Run, home: Path) -> None:
     added(cli, "n", "d")
     reader, writer = os.pipe()
@@ -345,6 +354,7 @@ def test_a_pipe_whose_reader_has_gone(cli: Run, home: Path) -> None:
     assert (ran.returncode, ran.stderr) == (141, b"")
 
 
+@pytest.mark.promise("cli.pipes")
 def test_a_full_disk_behind_stdout(cli: Run, home: Path) -> None:
     added(cli, "n", "d")
     with Path("/dev/full").open("wb") as full:
@@ -360,6 +370,7 @@ def test_a_full_disk_behind_stdout(cli: Run, home: Path) -> None:
     assert ran.stderr.count(b"\n") == 1
 
 
+@pytest.mark.promise("cli.interrupted")
 def test_ctrl_c(cli: Run, home: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "talk.jsonl"
     os.mkfifo(fifo)
@@ -377,6 +388,7 @@ def test_ctrl_c(cli: Run, home: Path, tmp_path: Path) -> None:
     assert cli("doctor").code == 0
 
 
+@pytest.mark.promise("cli.pipes")
 def test_an_output_that_cannot_hold_chinese(cli: Run, home: Path) -> None:
     added(cli, "饮品", "偏好绿茶")
     ascii_only = {"PYTHONIOENCODING": "ascii"}
@@ -404,6 +416,7 @@ def terminal(home: Path, *arguments: str, columns: int = 100) -> str:
     return b"".join(parts).decode()
 
 
+@pytest.mark.promise("cli.terminal")
 def test_a_terminal_gets_tables(cli: Run, home: Path) -> None:
     id = added(
         partial(memstrata, home), "n", "a rather long description that has to be folded " * 4

@@ -32,6 +32,8 @@ def printed(language: str, capsys: pytest.CaptureFixture[str]) -> str:
     return found.out
 
 
+@pytest.mark.promise("cli.docs")
+@pytest.mark.promise("cli.languages")
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_pages(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(language, capsys)
@@ -49,6 +51,7 @@ def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert bare == capsys.readouterr().out
 
 
+@pytest.mark.promise("cli.exit-codes")
 def test_every_exit_code_of_the_table_is_told() -> None:
     told = {int(code) for code, _ in pages.exit_codes()}
     assert told == {0, 130, 141, *(error.exit_code for error in ERRORS)}

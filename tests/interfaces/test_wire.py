@@ -87,6 +87,7 @@ def test_an_answer_is_an_object() -> None:
         wire.answer("list", ("a",))
 
 
+@pytest.mark.promise("wire.one")
 @pytest.mark.parametrize(
     "error, more",
     [
@@ -126,6 +127,7 @@ def test_every_error_of_the_table_is_tested_above() -> None:
     assert {type(error) for error, _ in cases.args[1]} >= set(ERRORS)
 
 
+@pytest.mark.promise("wire.one")
 def test_every_result_of_the_facade(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from memstrata import failpoints
+from memstrata.adapters import workspace_root
 from memstrata.domain import checks
 from memstrata.domain.layout import HOME, IN_WORKSPACE, Place
 from memstrata.errors import Internal, Invalid, NotFound, OutcomeUnknown, Unavailable
@@ -39,7 +40,6 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXE
 
 _TEMPORARY: Final = re.compile(r"\..*\.tmp~", re.DOTALL)
 _OWNER: Final = re.compile(r"\.([0-9]{1,9})-[0-9]+(?:\.old)?\.tmp~\Z")
-_WORKTREE: Final = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
 _LONGEST_STEM: Final = 200
 """Bytes of a file's name that its temporary name repeats: the whole must stay below 256."""
 _READS: Final = 20
@@ -240,15 +240,9 @@ class FileVault:
         Raises:
             Invalid: no such folder, or `.memstrata` in the root is the home.
         """
-        try:
-            folder = Path(path).resolve(strict=True)
-        except (OSError, RuntimeError, ValueError) as error:  # a loop of links; a NUL
-            raise Invalid("path", f"there is no folder {checks.shown(path)}") from error
-        if not path or not folder.is_dir():
-            raise Invalid("path", f"{checks.shown(path)} is no folder")
-        root = _repository(folder) or folder
+        root = workspace_root.of(path)
         if (root / IN_WORKSPACE).resolve() == self.home:
-            raise Invalid("path", f"{root} cannot be a workspace: memstrata's home lies in it")
+            raise Invalid("workspace", f"{root} can be none: memstrata's home lies in it")
         return str(root)
 
     @contextmanager
@@ -637,61 +631,3 @@ def _take_back(file: int, size: int, place: Place) -> None:
         os.ftruncate(file, size)
     except OSError as error:
         raise OutcomeUnknown(f"{_shown(place)}: what was appended could not be cut") from error
-
-
-# -- git -----------------------------------------------------------------------------------------
-
-
-def _repository(folder: Path) -> Path | None:
-    """The main tree of the repository that `folder` lies in; None outside of one."""
-    for candidate in (folder, *folder.parents):
-        git = candidate / ".git"
-        if git.is_dir():
-            return candidate
-        if git.is_file():
-            return _main_tree(git) or candidate
-    return None
-
-
-def _main_tree(git: Path) -> Path | None:
-    """Where the repository lies whose worktree holds the file `git`; None for a submodule's.
-
-    A file can claim anything, and an unpacked archive is not to be trusted: the repository must
-    know of the worktree (`worktrees/<name>/gitdir` in it names our file) for the claim to count.
-    """
-    private = _pointed(git, prefix="gitdir:")
-    if private is None or _pointed(private / "gitdir") != git.resolve():
-        return None
-    common = _pointed(private / "commondir")
-    if common is None or private.parent != common / "worktrees":
-        return None
-    if common.name == ".git":
-        return common.parent
-    # A submodule's repository names its tree; a bare one may lie hidden beside its worktrees. In
-    # both a file points back; else no tree is the main one, and the repository itself is the root.
-    configured = _WORKTREE.search(_text(common / "config"))
-    trees = [common / configured[1]] if configured else []
-    for tree in (*trees, common.parent):
-        if _pointed(tree / ".git", prefix="gitdir:") == common:
-            return tree.resolve()
-    return common
-
-
-def _pointed(file: Path, *, prefix: str = "") -> Path | None:
-    """The path that stands in `file`, relative to its folder, resolved; None when there is none."""
-    text = _text(file)
-    target = text.removeprefix(prefix).strip()
-    if not text.startswith(prefix) or not target:
-        return None
-    try:
-        return (file.parent / target).resolve()
-    except (OSError, RuntimeError, ValueError):  # a loop of links; a NUL
-        return None
-
-
-def _text(file: Path) -> str:
-    """The text of a small file; empty when it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        return ""

@@ -86,11 +86,25 @@ def decide(
     told = _told(place, fresh, now, zone)
     if told is not None:
         return told
+    written = _written_since(fresh, timed, now, zone)
+    if written is not None:
+        return Decision("noop", "a person wrote otherwise since", written.id, ())
     tied = {one.id for one in timed}
     for one in (*known.named, *known.alike):
         if one.id not in tied and _repeats(one, fresh, now, zone):
             return _same(one, fresh, now)
     return _added(fresh, place, known, now, zone)
+
+
+def _written_since(
+    fresh: Memory, slot: Sequence[Memory], now: datetime, zone: tzinfo
+) -> Memory | None:
+    """The valid memory of the slot whose file a person edited after `fresh` was said: it stands."""
+    for one in slot:
+        by_hand = one.authority == "person" and one.origin == "file"
+        if by_hand and one.status(now, zone) == "active" and one.updated_at > _said(fresh, now):
+            return one
+    return None
 
 
 def memory_of(candidate: Candidate, key: Key, *, id: str, now: datetime) -> Memory:

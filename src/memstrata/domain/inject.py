@@ -31,8 +31,11 @@ def safe(text: str) -> str:
 
 
 def line(memory: Memory) -> str:
-    """`- [id] name: description`."""
-    return f"- [{memory.id}] {safe(memory.name)}: {safe(memory.description)}"
+    """`- [id] name: description`; a name that says the same is not said twice."""
+    name, description = safe(memory.name), safe(memory.description)
+    if name.casefold() == description.casefold():
+        return f"- [{memory.id}] {description}"
+    return f"- [{memory.id}] {name}: {description}"
 
 
 def short_line(memory: Memory) -> str:

@@ -51,10 +51,12 @@ def parse(data: bytes, path: str, key: Key, *, now: datetime, zone: tzinfo) -> M
     """The memory in a file's bytes. `path` names it in errors; its stem is the name of a file without front matter.
 
     Raises:
-        Corrupt: not UTF-8, merge-conflict markers, front matter that is no YAML or never ends, a field
+        Corrupt: empty, not UTF-8, merge-conflict markers, front matter that is no YAML or never ends, a field
             that is wrong.
     """
     text = _decoded(data, path)
+    if not text.strip():
+        raise Corrupt(path, "is empty; delete the file if the memory is to go")
     stem = path.rpartition("/")[2].removesuffix(".md")
     front = _FRONT.match(text)
     fields, body = (_front(front[1], path), text[front.end() :]) if front else ({}, text)
@@ -162,8 +164,11 @@ def index(memories: list[tuple[str, Memory]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+_NO_MARKUP: Final = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›"})
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.replace("[", "(").replace("]", ")").split())
+    return " ".join(text.translate(_NO_MARKUP).split())
 
 
 def checked_name(name: str) -> str:

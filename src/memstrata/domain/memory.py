@@ -31,6 +31,9 @@ STANDING_RULE: Final = -1
 """The priority of a rule that always holds; it is injected first and cut last."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+UNREVIEWED: Final = "unreviewed"
+"""The note of a memory that came with a workspace's files: never a standing rule, never in the stable part."""
+
 MAX_NAME: Final = 120
 MAX_DESCRIPTION: Final = 200
 MAX_BODY: Final = 100_000

@@ -88,12 +88,16 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Enqueue:
-    """Put a job on the list; one with the same kind and key that waits already serves for it."""
+    """Put a job on the list; one with the same kind and key that waits already serves for it.
+
+    `at_once`: whatever the cadence says, such as at the end of a session.
+    """
 
     realm: Realm
     kind: str
     key: str
     due: datetime
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,9 @@ def run(
     world: World,
     realm: Realm,
     progress: Callable[[str, int, int], None] | None,
+    workspace: str = "",
 ) -> Imported:
-    """Read `path` into the conversation log, a few hundred messages at a time.
+    """Read `path` into the conversation log, a few hundred messages at a time; `workspace` is its key.
 
     Raises:
         Invalid: no such file, or no known format.
@@ -55,9 +56,9 @@ def run(
             done.bad.append(str(one))
             continue
         if waiting and (one.session != waiting[0].session or len(waiting) >= _BATCH):
-            _store(world, realm, waiting, done, progress)
+            _store(world, realm, workspace, waiting, done, progress)
         waiting.append(one)
-    _store(world, realm, waiting, done, progress)
+    _store(world, realm, workspace, waiting, done, progress)
     return done
 
 
@@ -82,6 +83,7 @@ def detect(path: Path) -> str:
 def _store(
     world: World,
     realm: Realm,
+    workspace: str,
     waiting: list[Spoken],
     done: Imported,
     progress: Callable[[str, int, int], None] | None,
@@ -89,7 +91,7 @@ def _store(
     """Store the waiting messages of one session; if one is wrong, the others still go in."""
     if not waiting:
         return
-    chat = Chat(realm, waiting[0].session, agent=waiting[0].agent)
+    chat = Chat(realm, waiting[0].session, workspace, waiting[0].agent)
     try:
         _take(capture.capture(world, chat, [one.message for one in waiting]), done)
     except Invalid:

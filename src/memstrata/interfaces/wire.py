@@ -1,21 +1,17 @@
 """The one wire format: what the facade returns, as values that JSON holds, for every door.
 
-A dataclass becomes an object of its fields, a tuple, list or set a list (a set is sorted), an instant
-RFC 3339 in UTC, a day `YYYY-MM-DD`, a path its text. `answer` gives each verb one JSON object.
+`encode` gives a value its form, `answer` each verb one JSON object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
-from pathlib import PurePath
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
-from memstrata.domain import times
+from memstrata.domain.plain import Json as Json
+from memstrata.domain.plain import encode as encode
 from memstrata.errors import MemstrataError
 
-Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Setting = tuple[str, object, str]
 """Key, value and origin of a setting, as `config` gives them."""
 
@@ -59,33 +55,6 @@ def error(problem: MemstrataError) -> dict[str, Json]:
             **about,
         }
     }
-
-
-def encode(value: object) -> Json:
-    """`value` in the wire format.
-
-    Raises:
-        TypeError: it is of a type that the wire format does not know.
-    """
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case datetime():
-            return times.stamp(value)
-        case date():
-            return value.isoformat()
-        case PurePath():
-            return str(value)
-        case Mapping():
-            return {str(key): encode(one) for key, one in value.items()}
-        case tuple() | list():
-            return [encode(one) for one in value]
-        case set() | frozenset():
-            return [encode(one) for one in sorted(value)]
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-        case _:
-            raise TypeError(f"the wire format knows no {type(value).__name__}")
 
 
 def _setting(row: Setting) -> Json:

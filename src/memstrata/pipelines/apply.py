@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from memstrata import failpoints
@@ -28,6 +28,7 @@ from memstrata.pipelines.world import World
 from memstrata.ports import (
     Cursor,
     Job,
+    Lease,
     Listing,
     RecordLine,
     Staged,
@@ -338,8 +339,8 @@ def _names_free(world: World, tx: StoreWrite, writes: Sequence[_Write]) -> None:
 
 def _rows(world: World, tx: StoreWrite, change: Change) -> None:
     match change:
-        case Enqueue(realm=realm, kind=kind, key=key, due=due):
-            tx.enqueue(realm, kind, key, due)
+        case Enqueue(realm=realm, kind=kind, key=key, due=due, at_once=at_once):
+            tx.enqueue(realm, kind, key, due, at_once=at_once)
         case Advance():
             tx.set_cursor(change.realm, Cursor(change.session, change.cursor, change.last))
             tx.add_verdicts(
@@ -506,6 +507,20 @@ def count_hits(world: World, hits: Mapping[str, int], keys: Sequence[Key]) -> No
                 tx.touch(keys, (id,), world.clock.now())
 
 
+def lease_job(world: World, wanted: Lease) -> Job | None:
+    """The job that is due first, leased; None when there is none."""
+    with world.store.transaction() as tx:
+        return tx.lease(wanted, world.clock.now())
+
+
+def free_jobs(world: World) -> int:
+    """Let the jobs wait again that a killed process ran; how many. The caller alone runs jobs."""
+    if not world.store.jobs(None, ("running",)):
+        return 0
+    with world.store.transaction() as tx:
+        return tx.free_jobs()
+
+
 def settle_extraction(world: World, job: Job) -> bool:
     """Take an extraction job off the list if its session has nothing left; False when it has.
 
@@ -514,15 +529,49 @@ def settle_extraction(world: World, job: Job) -> bool:
     with world.store.transaction() as tx:
         cursor = tx.cursor(job.realm, job.key)
         if tx.messages(job.realm, job.key, after=cursor.position, limit=1):
+            tx.postpone_job(job.number, world.clock.now())
             return False
-        tx.finish_job(job.number, "done")
+        tx.drop_job(job.number)
     return True
+
+
+def postpone_job(
+    world: World, job: Job, due: datetime, problem: str = "", *, failed: bool = False
+) -> None:
+    """Let a job wait until `due`; `failed`: this was one of its tries."""
+    with world.store.transaction() as tx:
+        tx.postpone_job(job.number, due, problem, failed=failed)
 
 
 def park_job(world: World, job: Job, problem: str) -> None:
     """Set a job aside until a command takes it up again; `problem` says why."""
     with world.store.transaction() as tx:
-        tx.finish_job(job.number, "parked", problem)
+        tx.park_job(job.number, problem)
+
+
+def unpark_jobs(world: World, realm: Realm) -> int:
+    """Take up again what was set aside, and what waits after a failure; how many."""
+    with world.store.transaction() as tx:
+        return tx.unpark_jobs(realm, world.clock.now())
+
+
+def hasten_jobs(world: World) -> None:
+    """Whatever waits for its turn is done when the next worker starts."""
+    with world.store.transaction() as tx:
+        tx.hasten_jobs()
+
+
+# -- logs that no row stands for -------------------------------------------------------------------
+
+
+def append_line(world: World, place: Place, line: bytes) -> None:
+    """Append a line to a log of which nothing is indexed.
+
+    Raises:
+        Unavailable: the disk said no.
+    """
+    with world.vault.exclusive():
+        world.vault.append(place, line)
 
 
 # -- files that are no memory ---------------------------------------------------------------------

@@ -72,6 +72,15 @@ def bind(world: World, path: str) -> Workspace:
     return next(one for one in bound(world).values() if one.root == root)
 
 
+def holds(world: World, path: str) -> bool:
+    """Whether the workspace that `path` lies in has memory files, bound or not.
+
+    Raises:
+        Invalid: no such folder.
+    """
+    return bool(world.vault.scan(Place(world.vault.root_of(path), f"{IN_WORKSPACE}/memory")))
+
+
 def is_there(world: World, root: str) -> bool:
     """Whether the folder `root` is there: the home always is."""
     if root == HOME:

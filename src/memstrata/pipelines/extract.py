@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from memstrata import failpoints
@@ -12,14 +13,18 @@ from memstrata.domain.candidate import Candidate
 from memstrata.domain.evolve import Known, Step
 from memstrata.domain.memory import Memory, Type, normalised_name
 from memstrata.domain.plan import Advance, Base, Change, Plan, Put, Verb, Verdict
-from memstrata.domain.scope import Key, Realm
+from memstrata.domain.scope import Key, Realm, Scope
 from memstrata.domain.turn import Message
-from memstrata.pipelines import apply, bind
+from memstrata.pipelines import apply, ask, bind, ledger
 from memstrata.pipelines.world import World
-from memstrata.ports import Cursor, Queued, Stored
+from memstrata.ports import Cursor, Model, Queued, Stored
+from memstrata.prompts import extract as prompt
+from memstrata.prompts.answers import CANDIDATES, Rejected
 
 Matches = Callable[[Memory], bool]
 RULES: Final = "rules"
+EXTRACTION: Final = "extraction"
+"""The purpose under which the ledger books a batch's calls, and the gate of what could not be read."""
 _MOST_MESSAGES: Final = 500
 _NEIGHBOURS: Final = 10
 
@@ -31,6 +36,8 @@ class Batch:
     realm: Realm
     cursor: Cursor
     queued: tuple[Queued, ...]
+    background: tuple[Message, ...] = ()
+    """Earlier messages of the session, for a model to understand these by."""
 
     @property
     def messages(self) -> list[Message]:
@@ -41,6 +48,15 @@ class Batch:
     def workspace(self) -> str:
         """The workspace key, `""` for none."""
         return self.queued[0].message.workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an extractor proposed: candidates, what of it could not be read, and who it was."""
+
+    extractor: str
+    candidates: tuple[Candidate, ...]
+    malformed: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,7 @@ def extract(world: World, realm: Realm, session: str) -> Outcome | None:
     Raises:
         Conflict: something moved meanwhile; nothing was saved, run again.
         Away: memories for a workspace whose root is not there; nothing was saved.
+        ModelFailed: the model gave no answer that could be read; nothing was saved.
         Unavailable: disk or database said no; nothing was saved.
     """
     batch = _gather(world, realm, session)
@@ -66,12 +83,13 @@ def extract(world: World, realm: Realm, session: str) -> Outcome | None:
     failpoints.hit("extract.gathered")
     id = world.clock.new_id("batch_")
     world.bus.emit("extraction.triggered", session=session, batch=id, messages=len(batch.queued))
-    candidates = _ask(world, batch)
-    draft = Draft(world, batch)
-    verdicts = tuple(draft.decide(candidate) for candidate in candidates)
+    proposal = _propose(world, batch, id)
+    draft = Draft(world, batch, proposal.extractor)
+    decided = tuple(draft.decide(candidate) for candidate in proposal.candidates)
+    verdicts = (*decided, *proposal.malformed)
     apply.refuse_rebuilding(world.store)
     failpoints.hit("extract.decided")
-    plan = Plan((*draft.changes(), _advance(batch, id, verdicts)))
+    plan = Plan((*draft.changes(), _advance(batch, id, proposal.extractor, verdicts)))
     if any(isinstance(c, Put) and c.memory.key.scope == "project" for c in plan.changes):
         bind.announce(world, bind.present(world, batch.workspace))
     apply.apply(world, plan, draft.targets())
@@ -92,14 +110,54 @@ def _gather(world: World, realm: Realm, session: str) -> Batch | None:
         if taken and (left < 0 or one.message.workspace != waiting[0].message.workspace):
             break
         taken.append(one)
-    return Batch(realm, cursor, tuple(taken))
+    overlap = 0 if world.model is None else world.settings.extraction.overlap
+    earlier = world.store.messages_before(realm, session, cursor.position, overlap)
+    return Batch(realm, cursor, tuple(taken), tuple(earlier))
 
 
-def _ask(world: World, batch: Batch) -> tuple[Candidate, ...]:
-    return rules.extract(batch.messages, has_workspace=bool(batch.workspace), zone=world.zone)
+def _propose(world: World, batch: Batch, id: str) -> Proposal:
+    """The rules' proposal, or the model's where one is set: never the one in place of the other."""
+    if world.model is not None:
+        return _by_model(world, world.model, batch, id)
+    found = rules.extract(batch.messages, has_workspace=bool(batch.workspace), zone=world.zone)
+    return Proposal(RULES, found)
 
 
-def _advance(batch: Batch, id: str, verdicts: tuple[Verdict, ...]) -> Advance:
+def _by_model(world: World, model: Model, batch: Batch, id: str) -> Proposal:
+    chosen = world.settings.extraction
+    if not prompt.readable(batch.messages):
+        return Proposal(chosen.model, ())
+    asked = ask.ask(
+        model,
+        prompt.question(
+            batch.messages, background=batch.background, zone=world.zone, scopes=_scopes(batch)
+        ),
+        CANDIDATES,
+        purpose=EXTRACTION,
+        name=chosen.model,
+        deadline=chosen.deadline_seconds,
+        book=partial(ledger.book, world, batch.realm, id),
+    )
+    found, unplaced = prompt.candidates(asked.items, batch.messages, world.zone, batch.background)
+    malformed = tuple(map(_malformed, (*asked.rejected, *unplaced)))
+    return Proposal(chosen.model, found, malformed)
+
+
+def _scopes(batch: Batch) -> tuple[Scope, ...]:
+    """The scopes that a candidate of this batch can have."""
+    found: list[Scope] = ["user"]
+    if batch.workspace:
+        found.append("project")
+    if batch.queued[0].message.agent:
+        found.append("agent")
+    return tuple(found)
+
+
+def _malformed(rejected: Rejected) -> Verdict:
+    return Verdict("malformed", EXTRACTION, redact.mask(rejected.name, "all"), rejected.reason)
+
+
+def _advance(batch: Batch, id: str, extractor: str, verdicts: tuple[Verdict, ...]) -> Advance:
     first, last = batch.queued[0], batch.queued[-1]
     return Advance(
         realm=batch.realm,
@@ -109,7 +167,7 @@ def _advance(batch: Batch, id: str, verdicts: tuple[Verdict, ...]) -> Advance:
         cursor=last.position,
         first=first.message.id,
         last=last.message.id,
-        extractor=RULES,
+        extractor=extractor,
         verdicts=verdicts,
     )
 
@@ -117,14 +175,16 @@ def _advance(batch: Batch, id: str, verdicts: tuple[Verdict, ...]) -> Advance:
 class Draft:
     """The memories as this batch has changed them so far: a later candidate meets an earlier one's result."""
 
-    def __init__(self, world: World, batch: Batch) -> None:
+    def __init__(self, world: World, batch: Batch, extractor: str) -> None:
         self._world = world
+        self._extractor = extractor
         self._batch = batch
         self._limits = world.limits()
         self._messages: Mapping[tuple[str, str], Message] = {
-            (one.session, one.id): one for one in batch.messages
+            (one.session, one.id): one for one in (*batch.background, *batch.messages)
         }
         self._now = world.clock.now()
+        self._full: set[Key] = set()
         self._drafted: dict[str, Memory] = {}
         self._bases: dict[str, Base | None] = {}
         self._verbs: dict[str, tuple[Verb, str]] = {}
@@ -139,6 +199,10 @@ class Draft:
             has_workspace=bool(self._batch.workspace),
             kinds=kinds,
         )
+        if refusal is None and candidate.scope not in (*_scopes(self._batch), "project"):
+            refusal = gates.Refusal(
+                "confidence", "no_workspace", "is an agent's, and none is named"
+            )
         if refusal is not None:
             return self._refused(candidate, refusal, bool(kinds))
         key = self._key(candidate)
@@ -153,7 +217,7 @@ class Draft:
         if decision.adds:
             refusal = gates.quota(candidate.type, candidate.scope, self._valid(key), self._limits)
             if refusal is not None:
-                self._world.bus.emit("scope.full", degraded=True, scope=key.scope, ref=key.ref)
+                self._say_full(key)
                 return self._refused(candidate, refusal, False)
         for step in decision.steps:
             self._take(step)
@@ -166,6 +230,12 @@ class Draft:
             decision.memory,
             _sources(candidate),
         )
+
+    def _say_full(self, key: Key) -> None:
+        """Once a batch and key, however many it refuses."""
+        if key not in self._full:
+            self._full.add(key)
+            self._world.bus.emit("scope.full", degraded=True, scope=key.scope, ref=key.ref)
 
     def changes(self) -> tuple[Change, ...]:
         """The puts that bring the draft about, new before old."""
@@ -182,7 +252,7 @@ class Draft:
 
     def _named_verb(self, id: str) -> tuple[Verb, str, str]:
         verb, why = self._verbs[id]
-        return verb, f"extraction:{RULES}", why
+        return verb, f"extraction:{self._extractor}", why
 
     def _refused(self, candidate: Candidate, refusal: gates.Refusal, secret: bool) -> Verdict:
         """The verdict of a refusal; its name is kept out where it may hold the secret itself."""

@@ -281,10 +281,9 @@ def history(world: World, view: View, id: str) -> tuple[Version, ...]:
         NotFound: no such id in the view.
     """
     held = stored(world, view, id)
-    return tuple(
-        _version(line.version, line.at, line.data)
-        for line in world.store.records((held.memory.key,), id)
-    )
+    # By version, not by time alone: a clock may have been set back.
+    lines = sorted(world.store.records((held.memory.key,), id), key=lambda line: line.version)
+    return tuple(_version(line.version, line.at, line.data) for line in lines)
 
 
 def _version(number: int, at: datetime, data: object) -> Version:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
-from memstrata.domain import budget, inject
+from memstrata.domain import budget, inject, terms
 from memstrata.domain.budget import Shown
-from memstrata.domain.memory import Memory
+from memstrata.domain.memory import UNREVIEWED, Memory
 from memstrata.domain.scope import Key, View
 from memstrata.domain.turn import Message
 from memstrata.pipelines import lanes
@@ -108,7 +108,7 @@ def _chosen(
     rows = world.store.memories(
         (key,), Listing(statuses=("active",), types=("feedback",)), moment, limit=5_000
     )
-    feedback = [row.memory for row in rows]
+    feedback = [row.memory for row in rows if row.memory.note != UNREVIEWED]
     feedback.sort(key=lambda m: (-m.updated_at.timestamp(), m.id))
     others: list[Memory] = []
     degraded: tuple[str, ...] = ()
@@ -122,13 +122,14 @@ def _chosen(
             types=("user", "project", "reference", "episodic"),
             limit=SEED_HITS,
         )
-        others = [hit.stored.memory for hit in hits]
+        others = [hit.stored.memory for hit in hits if hit.stored.memory.note != UNREVIEWED]
     return feedback + (others or _by_type(world, key, moment)), degraded
 
 
 def _by_type(world: World, key: Key, moment: Moment) -> list[Memory]:
     listing = Listing(statuses=("active",), types=("user", "project", "reference", "episodic"))
-    found = [row.memory for row in world.store.memories((key,), listing, moment, limit=5_000)]
+    rows = world.store.memories((key,), listing, moment, limit=5_000)
+    found = [row.memory for row in rows if row.memory.note != UNREVIEWED]
     return sorted(
         found, key=lambda m: (budget.keep_rank(m), -m.priority, -m.updated_at.timestamp(), m.id)
     )
@@ -192,8 +193,12 @@ def _evidence(
     found, degraded = lanes.messages(
         world, asker.view.realm, workspaces, message, roles=("user",), limit=2 * ENOUGH
     )
+    asked = frozenset(term.text for term in terms.query_terms(message))
     worth = [
-        hit.message for hit in found if _worth_quoting(world, asker, hit.message, message, told)
+        hit.message
+        for hit in found
+        if _speaks_of(hit.message, asked)
+        and _worth_quoting(world, asker, hit.message, message, told)
     ]
     lines = [inject.excerpt(one, world.zone) for one in worth[:ENOUGH]]
     while (
@@ -204,11 +209,19 @@ def _evidence(
     return tuple(lines), degraded
 
 
+def _speaks_of(message: Message, asked: frozenset[str]) -> bool:
+    """Whether it shares more with what is asked than one word, unless that is all that was asked."""
+    shared = asked.intersection(terms.index_terms(message.content))
+    return len(shared) >= min(2, len(asked))
+
+
 def _worth_quoting(
     world: World, asker: Asker, message: Message, asked: str, told: Container[str]
 ) -> bool:
-    """Not what is asked now, not what the context tells already, not words whose facts have all ended."""
+    """Not what is asked now or told already, not words whose facts have ended, nothing the gate refuses."""
     if message.skip or message.content.strip() == asked.strip():
+        return False
+    if world.findings([message.content]):
         return False
     derived = world.store.derived(asker.view.realm, message.session, message.id)
     rows = [row for key, id in derived if (row := world.store.memory((key,), id)) is not None]

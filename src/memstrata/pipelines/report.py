@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memstrata.domain import terms
-from memstrata.domain.scope import Key, Realm
+from memstrata.domain import layout, terms, times
+from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import MemstrataError
-from memstrata.pipelines import bind
+from memstrata.pipelines import bind, ledger
+from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.world import Problem, Report, World
+from memstrata.ports import Holding
 
 PROBE: Final = "memstrata"
 
@@ -31,9 +33,14 @@ class Status:
     sessions: int
     waiting: int
     parked: tuple[str, ...]
+    retrying: tuple[str, ...]
+    """Extraction jobs that failed and are tried again later, by themselves."""
+    worker: Holding | None
+    """Who does the background work, None for nobody."""
     verdicts: Mapping[str, int]
     workspaces: tuple[str, ...]
     full: tuple[str, ...]
+    spent: Mapping[str, Spent]
     problems: tuple[str, ...]
     degraded: tuple[str, ...]
 
@@ -48,8 +55,11 @@ class Check:
     advice: str = ""
 
 
-def status(world: World, realm: Realm, problems: Sequence[Problem]) -> Status:
+def status(
+    world: World, realm: Realm, problems: Sequence[Problem], worker: Holding | None
+) -> Status:
     """The state of `realm`; `problems` are those of the last reconcile."""
+    problems = [one for one in problems if _concerns(realm, one)]
     keys = _keys(world, realm)
     moment = world.moment()
     memories: dict[str, int] = {}
@@ -73,18 +83,33 @@ def status(world: World, realm: Realm, problems: Sequence[Problem]) -> Status:
         sessions=len(sessions),
         waiting=sum(left for _, _, left in sessions),
         parked=parked,
+        retrying=_retrying(world, realm),
+        worker=worker,
         verdicts=world.store.verdict_counts(realm),
         workspaces=tuple(f"{one.name} ({one.root})" for one in bind.bound(world).values()),
         full=_full(world, keys),
+        spent=ledger.today(world),
         problems=tuple(map(str, problems)),
         degraded=_degraded(world, realm, parked, problems),
     )
+
+
+def _concerns(realm: Realm, problem: Problem) -> bool:
+    """Whether a problem is this owner's to see: one in their own tree, or in a workspace."""
+    path = problem.path
+    if path.startswith("owners/"):
+        return path.startswith(layout.owner_folder(realm.owner) or "-")
+    return path.startswith("/") or realm.owner == LOCAL_OWNER
 
 
 def extractor(world: World) -> str:
     """Which extractor runs, and why."""
     if not world.settings.memory.enabled:
         return "none: memory is switched off"
+    if world.model is not None:
+        return (
+            f"{world.settings.extraction.model}: {ledger.paused(world) or 'the model that is set'}"
+        )
     if world.settings.extraction.fallback == "none":
         return "none: extraction.fallback is none"
     return "rules: no model is set"
@@ -113,7 +138,7 @@ def _degraded(
 ) -> tuple[str, ...]:
     found = []
     if parked:
-        found.append(f"{len(parked)} extraction jobs are set aside: memstrata doctor")
+        found.append(f"{len(parked)} extraction jobs are set aside: memstrata extract --retry")
     if problems:
         found.append(f"{len(problems)} files were left as they are: memstrata doctor")
     try:
@@ -125,21 +150,40 @@ def _degraded(
     return tuple(found)
 
 
-def doctor(world: World, realm: Realm, healed: Report) -> tuple[Check, ...]:
+def _retrying(world: World, realm: Realm) -> tuple[str, ...]:
+    most = world.settings.extraction.max_tries
+    return tuple(
+        f"{job.kind} {job.key}: {job.problem} "
+        f"({job.attempts} of {most} tries, again at {times.stamp(job.due)})"
+        for job in world.store.jobs(realm)
+        if job.problem
+    )
+
+
+def held(worker: Holding | None) -> str:
+    """Who does the background work, in words; empty for nobody."""
+    if worker is None:
+        return ""
+    since = times.stamp(worker.since)
+    return f"process {worker.pid} on {worker.host} ({worker.role}) since {since}"
+
+
+def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -> tuple[Check, ...]:
     """Every check, each on the real thing: the database, the files, the text index, the jobs.
 
     `healed` is what a reconcile just found.
     """
-    state = status(world, realm, healed.problems)
+    state = status(world, realm, healed.problems, worker)
     faults = world.store.check()
     totals = world.store.totals(world.space)
+    shown = sum(world.store.counts(world.store.keys(world.space), world.moment()).values())
+    texts, said = totals["memory_texts"], totals["message_texts"]
     checks = [
         Check("database", not faults, "; ".join(faults) or "sound", "memstrata reindex"),
         Check(
             "files",
-            not healed.problems,
-            "; ".join(map(str, healed.problems))
-            or f"{totals.get('memories', 0)} memories, all readable",
+            not state.problems,
+            "; ".join(state.problems) or f"{shown} memories, all readable",
             "mend the file named, or move it away",
         ),
         Check(
@@ -149,22 +193,22 @@ def doctor(world: World, realm: Realm, healed: Report) -> tuple[Check, ...]:
         ),
         Check(
             "text index",
-            totals.get("memories") == totals.get("memory_texts")
-            and totals.get("messages") == totals.get("message_texts"),
-            f"{totals.get('memory_texts', 0)} memories and {totals.get('message_texts', 0)} messages",
+            (texts, said) == (shown, totals["messages"]),
+            f"{texts} of {shown} memories and {said} of {totals['messages']} messages",
             "memstrata reindex",
         ),
         Check(
             "extraction",
-            not state.parked,
-            "; ".join(state.parked) or state.extractor,
-            "see memstrata status",
+            not (state.parked or state.retrying),
+            "; ".join((*state.parked, *state.retrying)) or state.extractor,
+            "memstrata extract --retry",
         ),
+        Check("worker", True, held(worker) or "nobody; memstrata extract does what waits"),
         Check(
             "room",
             not state.full,
             "; ".join(state.full) or "every scope has room",
-            "archive or raise quota",
+            "raise quota in config.toml, or delete files of memories",
         ),
     ]
     return tuple(checks)

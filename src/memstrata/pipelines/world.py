@@ -13,7 +13,7 @@ from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Scope
 from memstrata.errors import Invalid
 from memstrata.events import Bus
-from memstrata.ports import Clock, Moment, Scanner, Store, Tokenizer, Vault
+from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault
 from memstrata.settings import Settings
 
 
@@ -30,6 +30,8 @@ class World:
     settings: Settings
     zone: tzinfo
     space: str
+    model: Model | None = None
+    """The model that extracts; None: the rules do."""
 
     def under(self, settings: Settings) -> World:
         """The same world with a workspace's tighter settings."""

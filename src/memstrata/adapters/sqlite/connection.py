@@ -37,7 +37,10 @@ def translated(error: apsw.Error, path: Path) -> MemstrataError:
         case apsw.IOError() | apsw.NoMemError() | apsw.NoLFSError():
             return Unavailable(f"the disk or memory failed under the database {path} ({error})")
         case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
-            return Corrupt(str(path), f"is damaged or no database ({error})")
+            return Corrupt(
+                str(path),
+                f"is damaged or no database ({error}); delete it, and the next open makes it anew from the files",
+            )
         case _:
             return Internal(f"{type(error).__name__} in the database {path}: {error}")
 

@@ -173,6 +173,14 @@ WHERE realm = :realm AND session = :session AND position > :after
 ORDER BY position
 LIMIT :limit;
 
+-- name: messages_before
+-- A session's last messages up to a position, newest first.
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+FROM messages
+WHERE realm = :realm AND session = :session AND position <= :position
+ORDER BY position DESC
+LIMIT :limit;
+
 -- name: known_messages
 -- Those of some ids that a session holds.
 SELECT position, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
@@ -205,9 +213,24 @@ WHERE e.space = :space AND e.message = :message AND e.session IN (:session, '')
     AND (k.owner = :owner OR k.scope = 'project')
 ORDER BY k.owner, k.scope, k.ref, m.id;
 
+-- name: backlog
+-- Turns of a session before the cursor, those that ended behind it, and when it was last heard of.
+SELECT
+    (SELECT count(*) FROM (
+        SELECT 1 FROM messages
+        WHERE realm = :realm AND session = :session AND position <= :cursor AND role = 'user'
+        LIMIT :most)),
+    (SELECT count(*) FROM messages
+        WHERE realm = :realm AND session = :session AND position > :cursor AND role = 'user'
+            AND position < (SELECT max(position) FROM messages
+                WHERE realm = :realm AND session = :session AND position > :cursor
+                    AND role = 'assistant')),
+    (SELECT max(recorded_at) FROM messages
+        WHERE realm = :realm AND session = :session AND position > :cursor);
+
 -- name: jobs
 -- Jobs of one realm or of all in some states, earliest due first.
-SELECT j.number, k.space, k.owner, kind, key, state, attempts, due, problem
+SELECT j.number, k.space, k.owner, kind, key, state, attempts, due, problem, at_once, holder, lease_until
 FROM jobs j JOIN keys k ON k.number = j.realm
 WHERE state IN (SELECT value FROM json_each(:states)) AND (:realm IS NULL OR j.realm = :realm)
 ORDER BY due, j.number;
@@ -358,24 +381,69 @@ INSERT INTO verdicts (
 );
 
 -- name: enqueue
--- Add a waiting job, or let the one that waits serve for it at the earlier time.
-INSERT INTO jobs (realm, kind, key, state, due)
-VALUES (:realm, :kind, :key, 'waiting', :due)
-ON CONFLICT (realm, kind, key) WHERE state = 'waiting' DO UPDATE SET due = min(due, excluded.due);
+-- Add a waiting job, or let the one that waits serve for it; a parked one waits for its command.
+INSERT INTO jobs (realm, kind, key, state, due, at_once)
+SELECT :realm, :kind, :key, 'waiting', :due, :at_once
+WHERE NOT EXISTS (
+    SELECT 1 FROM jobs WHERE realm = :realm AND kind = :kind AND key = :key AND state = 'parked')
+ON CONFLICT (realm, kind, key) WHERE state = 'waiting' DO UPDATE SET
+    due = iif(attempts, due, min(due, excluded.due)), at_once = max(at_once, excluded.at_once);
+
+-- name: lease_job
+-- Start the job that is due first; one that never failed need not be due when :every or at once.
+UPDATE jobs SET state = 'running', holder = :holder, lease_until = :until
+WHERE number = (
+    SELECT number FROM jobs j
+    WHERE (state = 'waiting' AND (due <= :now OR attempts = 0 AND (:every OR at_once))
+            OR state = 'running' AND lease_until <= :now)
+        AND kind IN (SELECT value FROM json_each(:kinds))
+        AND number NOT IN (SELECT value FROM json_each(:but))
+        AND NOT EXISTS (
+            SELECT 1 FROM jobs o
+            WHERE o.realm = j.realm AND o.kind = j.kind AND o.key = j.key
+                AND o.number <> j.number AND o.state = 'running')
+    ORDER BY due, number
+    LIMIT 1
+)
+RETURNING number;
+
+-- name: job
+-- One job.
+SELECT j.number, k.space, k.owner, kind, key, state, attempts, due, problem, at_once, holder, lease_until
+FROM jobs j JOIN keys k ON k.number = j.realm
+WHERE j.number = :number;
+
+-- name: running_jobs
+-- Every job that runs.
+SELECT number FROM jobs WHERE state = 'running' ORDER BY number;
+
+-- name: failed_jobs
+-- A realm's jobs that are parked or failed before.
+SELECT number FROM jobs
+WHERE realm = :realm AND (state = 'parked' OR state = 'waiting' AND attempts > 0)
+ORDER BY number;
 
 -- name: absorb_waiting
--- Remove the other job that waits for the same; gives its due time.
+-- Remove the other job that waits for the same; gives its due time and whether it is at once.
 DELETE FROM jobs
 WHERE number <> :number AND state = 'waiting'
     AND (realm, kind, key) = (SELECT realm, kind, key FROM jobs WHERE number = :number)
-RETURNING due;
+RETURNING due, at_once;
 
--- name: finish_job
--- Set a job's state; starting it is no attempt yet, ending it is.
+-- name: set_job
+-- Set a job's state and what belongs to it; it runs no longer, and with a problem its time rules.
 UPDATE jobs
-SET state = :state, problem = :problem, attempts = attempts + (:state <> 'running'),
-    due = min(due, coalesce(:due, due))
+SET state = :state, due = coalesce(:due, due), problem = :problem, attempts = attempts + :failed,
+    at_once = max(iif(:problem = '', at_once, 0), :at_once), holder = '', lease_until = NULL
 WHERE number = :number;
+
+-- name: forgive_job
+-- Forget that a job ever failed.
+UPDATE jobs SET attempts = 0 WHERE number = :number;
+
+-- name: hasten_jobs
+-- Whatever waits and never failed is at once.
+UPDATE jobs SET at_once = 1 WHERE state = 'waiting' AND attempts = 0 AND at_once = 0;
 
 -- name: drop_job
 -- Remove a job.

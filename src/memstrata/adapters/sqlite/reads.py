@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any
 
 from memstrata.adapters.sqlite import rows
 from memstrata.adapters.sqlite.connection import Connection
 from memstrata.adapters.sqlite.search import best
 from memstrata.domain import times
+from memstrata.domain.cadence import Backlog
 from memstrata.domain.memory import Status, Type, normalised_name
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import Term
@@ -198,6 +200,14 @@ class Reads(ABC):
             found = db.all("messages", {**values, "after": after, "limit": limit})
         return [Queued(row[0], rows.message(row[1:])) for row in found]
 
+    def messages_before(
+        self, realm: Realm, session: str, position: int, limit: int
+    ) -> list[Message]:
+        values = {"session": session, "position": position, "limit": limit}
+        with self._reading() as db:
+            found = db.all("messages_before", {**values, "realm": realm_number(db, realm)})
+        return [rows.message(row[1:]) for row in reversed(found)]
+
     def known_messages(self, realm: Realm, session: str, ids: Sequence[str]) -> dict[str, Message]:
         with self._reading() as db:
             values = {"realm": realm_number(db, realm), "session": session}
@@ -220,6 +230,14 @@ class Reads(ABC):
         with self._reading() as db:
             found = db.all("derived", {**values, "session": session, "message": message})
         return [(Key(Realm(realm.space, owner), scope, ref), id) for owner, scope, ref, id in found]
+
+    def backlog(self, realm: Realm, session: str, most: int) -> Backlog:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "session": session}
+            position, _ = db.one("cursor", values) or (0, "")
+            (found,) = db.all("backlog", {**values, "cursor": position, "most": most})
+        done, turns, last = found
+        return Backlog(done, turns, None if last is None else datetime.fromisoformat(last))
 
     def jobs(self, realm: Realm | None, states: Sequence[str] = ("waiting",)) -> list[Job]:
         with self._reading() as db:

@@ -197,8 +197,8 @@ def message(row: Sequence[Any]) -> Message:
 
 
 def job(row: Row) -> Job:
-    """A job of a row, `number` to `problem`."""
-    number, space, owner, kind, key, state, attempts, due, problem = row
+    """A job of a row, `number` to `lease_until`."""
+    number, space, owner, kind, key, state, attempts, due, problem, at_once, holder, until = row
     return Job(
         number=number,
         realm=Realm(space, owner),
@@ -208,6 +208,9 @@ def job(row: Row) -> Job:
         attempts=attempts,
         due=datetime.fromisoformat(due),
         problem=problem,
+        at_once=bool(at_once),
+        holder=holder,
+        lease_until=None if until is None else datetime.fromisoformat(until),
     )
 
 

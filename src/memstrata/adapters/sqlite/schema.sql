@@ -116,6 +116,8 @@ CREATE TABLE cursors (
     PRIMARY KEY (realm, session)
 ) STRICT, WITHOUT ROWID;
 
+-- States: waiting, running, parked; a job that is done has no row. attempts counts failures; at_once
+-- is for what the cadence may not hold back; holder and lease_until are of a running one.
 CREATE TABLE jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     realm INTEGER NOT NULL,
@@ -124,8 +126,12 @@ CREATE TABLE jobs (
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     due TEXT NOT NULL,
-    problem TEXT NOT NULL DEFAULT ''
+    problem TEXT NOT NULL DEFAULT '',
+    at_once INTEGER NOT NULL DEFAULT 0,
+    holder TEXT NOT NULL DEFAULT '',
+    lease_until TEXT
 ) STRICT;
+CREATE INDEX job_keys ON jobs (realm, kind, key);
 CREATE UNIQUE INDEX job_waiting ON jobs (realm, kind, key) WHERE state = 'waiting';
 CREATE INDEX job_due ON jobs (state, due);
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from memstrata.adapters.sqlite.connection import Connection
 from memstrata.adapters.sqlite.reads import Reads, canonical, key_number, numbered
 from memstrata.adapters.sqlite.rows import (
+    job,
     listed,
     message_terms,
     message_values,
@@ -23,7 +24,7 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Internal
-from memstrata.ports import Cursor, RecordLine, Stored
+from memstrata.ports import Cursor, Job, Lease, RecordLine, Stored
 
 _CLEARED = (
     *("clear_memory_text", "clear_evidence", "clear_memories", "clear_message_text"),
@@ -176,19 +177,69 @@ class Writes(Reads):
         where = {"realm": number, "session": session, "batch": batch, "at": times.stamp(at)}
         self._open().many("add_verdict", [{**verdict_values(one), **where} for one in rows])
 
-    def enqueue(self, realm: Realm, kind: str, key: str, due: datetime) -> None:
+    def enqueue(
+        self, realm: Realm, kind: str, key: str, due: datetime, *, at_once: bool = False
+    ) -> None:
         number = self._number(realm, "realm", "")
         values = {"realm": number, "kind": kind, "key": key, "due": times.stamp(due)}
-        self._open().all("enqueue", values)
+        self._open().all("enqueue", {**values, "at_once": at_once})
 
-    def finish_job(self, number: int, state: str, problem: str = "") -> None:
+    def lease(self, wanted: Lease, now: datetime) -> Job | None:
         db = self._open()
-        if state == "done":
-            db.all("drop_job", {"number": number})
-            return
-        other = db.one("absorb_waiting", {"number": number}) if state == "waiting" else None
-        values = {"number": number, "state": state, "problem": problem}
-        db.all("finish_job", {**values, "due": other[0] if other else None})
+        found = db.one(
+            "lease_job",
+            {
+                "now": times.stamp(now),
+                "holder": wanted.holder,
+                "until": times.stamp(wanted.until),
+                "kinds": listed(wanted.kinds),
+                "every": wanted.every,
+                "but": listed(sorted(wanted.but)),
+            },
+        )
+        return None if found is None else job(db.all("job", {"number": found[0]})[0])
+
+    def free_jobs(self) -> int:
+        numbers = [number for (number,) in self._open().all("running_jobs")]
+        for number in numbers:
+            self._wait(number)
+        return len(numbers)
+
+    def postpone_job(
+        self, number: int, due: datetime, problem: str = "", *, failed: bool = False
+    ) -> None:
+        self._wait(number, times.stamp(due), problem, failed=failed)
+
+    def _wait(
+        self, number: int, due: str | None = None, problem: str = "", *, failed: bool = False
+    ) -> None:
+        """Let a job wait, the only one of its kind and key."""
+        db = self._open()
+        other, at_once = db.one("absorb_waiting", {"number": number}) or (None, 0)
+        if other is not None and due is not None and not failed:
+            due = min(due, other)
+        values = {"number": number, "state": "waiting", "due": due, "problem": problem}
+        db.all("set_job", {**values, "failed": failed, "at_once": at_once})
+
+    def park_job(self, number: int, problem: str) -> None:
+        db = self._open()
+        db.all("absorb_waiting", {"number": number})
+        values = {"number": number, "state": "parked", "due": None, "problem": problem}
+        db.all("set_job", {**values, "failed": True, "at_once": 0})
+
+    def unpark_jobs(self, realm: Realm, now: datetime) -> int:
+        db = self._open()
+        found = db.all("failed_jobs", {"realm": self._number(realm, "realm", "")})
+        for (number,) in found:
+            self._wait(number, times.stamp(now))
+            db.all("forgive_job", {"number": number})
+        return len(found)
+
+    def hasten_jobs(self) -> None:
+        self._open().all("hasten_jobs")
+
+    def drop_job(self, number: int) -> None:
+        self._open().all("drop_job", {"number": number})
 
     def touch(self, keys: Sequence[Key], ids: Sequence[str], at: datetime) -> None:
         db = self._open()

@@ -63,7 +63,7 @@ def _own_words(content: str) -> Iterator[tuple[Sentence, Language]]:
 def _of_sentence(sentence: Sentence, language: Language, where: Heard) -> tuple[Candidate, ...]:
     """What one sentence states, one value a slot: "keep it short, no long answers" is one rule."""
     found: dict[tuple[str, str, str], Candidate] = {}
-    for draft in read(sentence, language, where.dated):
+    for draft in read(sentence, language, where.dated, team=where.has_workspace):
         one = candidate(draft, sentence, where)
         if one is not None:
             found.setdefault((one.subject, one.slot or one.description, one.change), one)

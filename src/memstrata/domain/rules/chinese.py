@@ -94,6 +94,10 @@ def _technical(text: str) -> bool:
     return _TECH.search(text) is not None or slots.known_tool(text)
 
 
+def _town(text: str) -> bool:
+    return not slots.known_tool(text) and not slots.known_choice(text)
+
+
 def _same(text: str) -> str:
     return text
 
@@ -135,7 +139,13 @@ CHINESE: Final = Language(
         "place": Check(
             24,
             _TAIL,
-            re.compile(r"^(?:的|了|在|是|不|一起|酒店|哪|里|外|下|上(?!海|饶|虞))|[的了着过]$"),
+            re.compile(
+                r"^(?:的|了|在|是|不|一起|酒店|哪|里|外|下|上(?!海|饶|虞)"
+                r"|新(?:家|房|工位|办公|楼|公司|地方|小区|座|的|环境|平台|架构))|[的了着过]$"
+                r"|(?:工位|办公[室楼区]|座位|位置|[楼层栋]|部门?|小?组|团队|会议室|机房|服务器|平台|集群"
+                r"|仓库|分支|机器|环境|框架|架构|群里?|频道)$"
+            ),
+            _town,
         ),
         "job": Check(24, None, re.compile(r"^(?:不|没|你|他|她)|[的了]")),
         "languages": Check(40, _TAIL, None),
@@ -146,6 +156,8 @@ CHINESE: Final = Language(
         "plan": Check(120, _SOFT, None),
         "fact": Check(150, _SOFT, None),
         "tool": Check(100, _SOFT, _NOT_TOOL, _technical),
+        "choice": Check(20, _TAIL, re.compile("[这那你]"), slots.known_choice),
+        "topic": Check(12, None, None, slots.known_topic),
         "what": Check(40, None, re.compile(r"^(?:这|那|我的?$|你)|[我你他她]")),
         "where": Check(150, None, None),
     },

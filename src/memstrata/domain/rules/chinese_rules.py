@@ -53,7 +53,8 @@ _TRADE: Final = (
     r"|司机|销售|产品经理|项目经理|经理|架构师|分析师|咨询师|顾问|翻译|摄影师|画家|音乐人|演员"
     r"|导演|警察|消防员"
     r"|公务员|药剂师|药师|护工|保安|店长|店主|老板|农民|工人|电工|木工|理发师|美容师|教练"
-    r"|健身教练|心理咨询师|博主|主播|程序猿|码农|开发者?|测试|运维|运营|前端|后端|人事|财务|出纳"
+    r"|健身教练|心理咨询师|博主|主播|程序猿|码农|开发者?|(?:测试|运维|前端|后端)(?:开发|架构|研发)?"
+    r"|运营|人事|财务|出纳"
     r"|讲师|博士后|实习生|自由职业者?|创业者|兽医"
     r"|牙医|建筑师|策划|文案|插画师|数据科学家|科学家|飞行员|空姐|空乘|导游|图书管理员|社工"
     r"|营养师|技术总监|总监|组长|主管|负责人|合伙人|创始人|全职妈妈|全职太太|研究生|本科生"
@@ -109,6 +110,23 @@ _EVENT_VERB: Final = (
 )
 
 _CONDUCT: Final[tuple[Rule, ...]] = (
+    rule(
+        r"(?:现在|以后|你|又|可以)*(?P<topic>(?:[\u4e00-\u9fff]{0,2}表情(?:符号|包)?|[Ee]moji))(?:你?现在|你?以后|你|又|也|都)*"
+        r"(?:可以|能|随便)(?:再|继续)?用了?$",
+        Says("feedback", "@topic", "不再限制{topic}", subject="assistant", change="ends"),
+        need="表情|moji",
+    ),
+    rule(
+        r"(?:现在|以后|你|又)*(?:可以|能)(?:再|继续)?用(?P<topic>(?:表情(?:符号|包)?|[Ee]moji))了$",
+        Says("feedback", "@topic", "不再限制{topic}", subject="assistant", change="ends"),
+        need="表情|moji",
+    ),
+    rule(
+        r"(?:忘掉|忘了|别管|取消|作废)(?:我)?(?:之前|以前|刚才|上次)?(?:说的?|提的?)?(?:关于|有关)?"
+        r"(?P<topic>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:的)?(?:要求|规则|规定|事|话|限制)$",
+        Says("feedback", "@topic", "不再限制{topic}", subject="assistant", change="ends"),
+        need="忘掉|忘了|别管|取消|作废",
+    ),
     rule(
         r"(?P<rule>(?:.{2,14}(?:情况下|之前|前|时))?(?:永远|绝对?|任何时候都?|无论如何都?"
         r"|千万)(?:都)?(?:不要|不许|不准|不能|不可以?|别|要|用|得)[^我]?(?!.*(?:除非|尽量)).+)",
@@ -186,8 +204,8 @@ _CONDUCT: Final[tuple[Rule, ...]] = (
     ),
     rule(
         r"(?P<rule>(?:提交信息|提交说明|commit ?(?:信息|message)|注释|变量名|函数名|文档|日志"
-        r"|代码注释|PR ?描述|分支名|测试用例?|标题)(?:要|请|都|必须|一律|统一|全部|得|用|写"
-        r"|里)+.*(?:中文|英文|用|写|加|带|命名|格式|以|不).*)",
+        r"|代码注释|PR ?描述|分支名|测试用例?|标题|类名|文件名|命名|变量|函数)(?:要|请|都|必须|一律|统一|全部|得|用|写"
+        r"|里|中|不要|不用|别|不许|不能|不准|禁止|请勿|尽量)+.*(?:中文|英文|拼音|用|写|加|带|命名|格式|以|不|缩写|大写|小写|下划线|驼峰).*)",
         Says("feedback", "", "{rule}", subject="assistant", confidence=0.75),
     ),
     rule(
@@ -202,6 +220,13 @@ _CONDUCT: Final[tuple[Rule, ...]] = (
         Says("feedback", "@conduct", "{rule}", subject="assistant", confidence=0.7),
     ),
 )  # fmt: skip
+
+_NOT_ANY_MORE: Final = r"(?:已经|现在|其实|早就|早|并|也|都|再)*(?:不再|不会再|不会|不|没有|没)"
+_MOVED: Final = (
+    r"(?P<tail>(?:上个?月|去年|今年|前年|刚刚?|最近|上周|这个月|已经|昨天|今天|前天|\d+月"
+    r"|[一二三四五六七八九十]+月份?|年初|年底)*)(?:从[\u4e00-\u9fff]{2,8}?)?"
+    rf"(?:搬到了?|搬去了?|搬来了?|搬回了?|移居到?了?|定居在?了?){_PLACE}{_ENDS}"
+)
 
 _IDENTITY: Final[tuple[Rule, ...]] = (
     rule(
@@ -252,6 +277,7 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         rf"|上海$)[\u4e00-\u9fffA-Za-z0-9·]{{2,16}}?)(?:当|做|任"
         rf"|担任)(?:了?一?[名个位])?(?P<job>[\u4e00-\u9fffA-Za-z]{{0,8}}?{_TRADE})",
         Says("user", "job", "在{org}当{job}", confidence=0.85, priority=CORE),
+        Says("user", "employer", "在{org}工作", confidence=0.8, priority=CORE),
     ),
     rule(
         rf"{_I}{_ADV}(?:人)?在(?P<city>{_CITY})(?:上班|工作|打工)$",
@@ -325,12 +351,15 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         Says("user", "studies", "专业是{rest}", confidence=0.85, priority=CORE),
     ),
     rule(
-        rf"(?:{_I}|我们家?|我们一家)?(?P<tail>(?:上个?月|去年|今年|前年|刚刚?|最近|上周|这个月|已经"
-        rf"|昨天|今天|前天|\d+月|[一二三四五六七八九十]+月份?|年初"
-        rf"|年底)*)(?:从[\u4e00-\u9fff]{{2,8}}?)?(?:搬到了?|搬去了?|搬来了?|搬回了?|移居到?了?"
-        rf"|定居在?了?){_PLACE}{_ENDS}",
+        rf"(?:{_I}|我们家|我们?一家)?{_MOVED}",
         Says("user", "home", "{tail}搬到了{place}", confidence=0.85, priority=CORE),
         need="搬|移居|定居",
+    ),
+    rule(
+        rf"我们{_MOVED}",
+        Says("user", "home", "{tail}搬到了{place}", confidence=0.85, priority=CORE),
+        need="搬|移居|定居",
+        alone=True,
     ),
     rule(
         rf"{_I}(?:已经|早就|现在|都)*(?:不住|不再住)在?{_PLACE}了",
@@ -382,6 +411,16 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         rf"{_I}(?:今年|现在|已经|都|刚满|快)*(?P<age>\d{{1,2}}|[一二三四五六七八九]?十[一二三四五六七八九]?)岁",
         Says("user", "age", "{age}岁", confidence=0.8, priority=CORE),
         need="岁",
+    ),
+    rule(
+        rf"(?:{_I}{_ADV})?对(?P<thing>{_V}{{1,16}}?){_NOT_ANY_MORE}过敏",
+        Says("user", "allergy to {thing}", "对{thing}不过敏", change="ends", priority=HEALTH),
+        need="过敏",
+    ),
+    rule(
+        rf"{_I}(?:现在|已经|其实)*(?P<thing>[\u4e00-\u9fff]{{1,6}}?){_NOT_ANY_MORE}过敏了?$",
+        Says("user", "allergy to {thing}", "对{thing}不过敏", change="ends", priority=HEALTH),
+        need="过敏",
     ),
     rule(
         rf"{_I}{_ADV}对(?P<thing>{_V}{{1,16}}?)(?:严重|轻微|重度|轻度)?过敏",
@@ -555,6 +594,17 @@ _LIKINGS: Final[tuple[Rule, ...]] = (
 
 _HABITS: Final[tuple[Rule, ...]] = (
     rule(
+        rf"{_I}(?:的[\u4e00-\u9fff]{{2,4}})?(?:现在|最近|已经|刚刚?|都|后来|从{_V}{{1,16}}?)*(?:改用|换用|换成|换到|转用|转到|改成|切换到"
+        rf"|迁到)了?\s?(?P<choice>{_V}+)",
+        Says("user", "@choice", "改用{choice}", confidence=0.85),
+        need="改用|换用|换成|换到|转用|转到|改成|切换到|迁到",
+    ),
+    rule(
+        rf"{_I}现在(?:都|只|主要|一直)*(?:使用|用)的?(?:是)?\s?(?P<choice>{_V}+)",
+        Says("user", "@choice", "现在用{choice}", confidence=0.8),
+        need="现在",
+    ),
+    rule(
         rf"{_I}(?:现在|平时|自己)*(?P<rest>(?:开|骑|有)(?:的是)?(?:一|两)?(?:辆|台|部|架){_V}{{2,16}})",
         Says("user", "", "{rest}", confidence=0.7),
         need="辆|台|部|架",
@@ -636,6 +686,9 @@ _HABITS: Final[tuple[Rule, ...]] = (
     ),
 )  # fmt: skip
 
+_PART: Final = rf"(?:{_PROJECT}|数据库|缓存|前端|后端|框架|包管理器?|构建工具|部署|消息队列)"
+_WHOSE: Final = r"(?:(?!我|你|他|她|这|那|谁|它|家|公司)[\u4e00-\u9fffA-Za-z0-9-]{1,10}的)?"
+
 _PROJECTS: Final[tuple[Rule, ...]] = (
     rule(
         rf"(?P<rest>(?:新版本|下个版本|下一版|这个版本|版本|项目|产品|网站|小程序|第一版)?"
@@ -645,14 +698,14 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
         need="定在|计划|安排在|改到|推迟到|预计",
     ),
     rule(
-        rf"(?P<rest>(?:{_PROJECT}|数据库|缓存|前端|后端|框架|包管理|构建工具|部署)?(?:已经|刚|上周"
+        rf"(?P<rest>{_WHOSE}(?P<purpose>{_PART})?(?:已经|刚|上周"
         rf"|上个月|最近)*从\s?(?P<other>[\w.+# -]{{1,20}}?)\s?(?:换成了?|迁移到了?|迁到了?|切换到了?"
         rf"|切到了?|改成了?|升级到了?|改用了?|换到了?|转到了?)\s?(?P<tool>{_V}+))",
         Says("project", "@tool", "{rest}", subject="project", confidence=0.85),
         need="从",
     ),
     rule(
-        rf"(?:{_WE}|{_PROJECT})?(?P<rest>(?:现在|已经|全部|最近|都|刚|上周|统一|以后|下周开始|今天起"
+        rf"(?:{_WE}(?!的))?(?P<rest>(?:{_WHOSE}(?P<purpose>{_PART}))?(?:现在|已经|全部|最近|都|刚|上周|统一|以后|下周开始|今天起"
         rf"|现在都)*(?:改用|换成|换用|切换到|切到|迁移到|迁到|改为|改成|升级到)了?\s?(?P<tool>{_V}+))",
         Says("project", "@tool", "{rest}", subject="project", confidence=0.85),
         need="改用|换成|换用|切换到|切到|迁移到|迁到|改为|改成|升级到",
@@ -672,7 +725,7 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
         need="决定|商定|约定|约好|定了|确定|选定|敲定|规定|要求|同意|统一",
     ),
     rule(
-        rf"(?P<rest>{_PROJECT}(?:{_V}{{0,8}}?)?(?:统一|一律|全部|都|必须|默认|只|强制|目前|现在|是"
+        rf"(?P<rest>{_PART}(?:{_V}{{0,8}}?)?(?:统一|一律|全部|都|必须|默认|只|强制|目前|现在|是"
         rf"|主要|需要|均)*(?P<verb>使用|采用|用|返回|写|走|放|遵循|部署在|部署到|跑在|托管在|基于"
         rf"|支持|依赖|要求|兼容|命名|以|按)(?!不了|户|途|法|力|一下|什么|这个"
         rf"|哪)(?P<tool>{_V}{{1,}}))",
@@ -760,12 +813,18 @@ _POINTERS: Final[tuple[Rule, ...]] = (
 
 _EVENTS: Final[tuple[Rule, ...]] = (
     rule(
+        rf"(?:{_I})?(?P<rest>从?(?:{WHEN})(?:就|还)?(?:(?:一直)?(?:到|至|[-–—~～]){_V}{{2,14}}?)?(?:都|会|要|在|准备|打算|请)*"
+        rf"(?:休假|放假|请假|休年假|年假|度假|休产假|休陪产假|不在公司|不上班)(?!.*[了过]){_V}*)",
+        Says("user", "", "{rest}", confidence=0.75, event=True, past=False),
+        need="假|不在公司|不上班",
+    ),
+    rule(
         rf"(?:我们?)(?P<plan>(?:{WHEN}){_V}{{0,10}}?(?:约了|预约了|订了|定了|安排了|有个?|有一[个场次]){_V}+)",
         Says("episodic", "", "{plan}", confidence=0.75, event=True, past=False),
         need="约了|订了|定了|安排了|有",
     ),
     rule(
-        rf"(?:我们?)(?P<event>(?:{WHEN})?(?:刚刚?|终于|已经|正式|今天|最近)*(?:升职|晋升|结婚|离婚"
+        rf"(?:我们?)(?P<event>(?:(?:和|跟|与)(?!你){_V}{{1,8}}?)?(?:{WHEN})?(?:刚刚?|终于|已经|正式|今天|最近|也)*(?:升职|晋升|结婚|离婚"
         rf"|订婚|毕业|退休|生了|生下|领证|拿到(?:了)?(?:驾照|offer|Offer|证书|学位)|考上了?|考过了?"
         rf"|通过了|买了(?:一?[套辆台])?(?:房|车|新房|新车)|领养了|跑完了|被裁|获得了?.{2}|得了第"
         rf"|赢了(?=.*(?:比赛|冠军|奖))|开了(?:一?家)|创办了|成立了)(?!吗|怎么|的话){_V}*)",

@@ -10,6 +10,9 @@ has no one meaning is decided here, once:
 * "N weeks ago" is a day, "N months ago" a month, "N years ago" a year; "last week" is seven days.
 * A day or month without a year is the newest one not after that day when the verb is past, else the
   first one not before it.
+* Both ends of a range ("October 20 to 31", 11月10日到20日) are placed together: a year named at one
+  end holds for both, the end is never before the beginning, and without a year it is the newest one
+  begun when the words around it tell of the past, else the first one not over.
 """
 
 from __future__ import annotations
@@ -21,15 +24,18 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
 
-Role = Literal["at", "until", "since"]
+from memstrata.domain.rules.words import PAST
+
+Role = Literal["at", "until", "since", "span"]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """A stretch of days named at `text[start:end]`, both ends included.
 
-    `iso` is how the description writes it (`2023-05-05`, `2023-06`, `2022`, `week of 2023-05-01`); `relative` says that
-    the words alone do not tell it. `role` is what the preposition makes of it; `lead` is where the
+    `iso` is how the description writes it (`2023-05-05`, `2023-06`, `2022`, `week of 2023-05-01`,
+    `2023-05-05 to 2023-05-09`); `relative` says that the words alone do not tell it. `role` is what
+    the preposition makes of it (`span` for a range, which has both ends); `lead` is where the
     preposition begins (`start` without one).
     """
 
@@ -277,11 +283,65 @@ def _read_zh_end(match: re.Match[str], day: date, past: bool) -> _Span:
     return _one(last)
 
 
+def _read_range(match: re.Match[str], day: date, past: bool) -> _Span:
+    """`October 20 to October 31, 2025`, `3-9 May`, 11月10日到20日: both ends of one stretch."""
+    first = _month_number(match["month"]), number(match["d"])
+    named = match.groupdict()
+    second = _month_number(named.get("month2") or match["month"]), number(match["d2"])
+    year, year2 = named.get("year"), named.get("year2")
+    if year and year2:
+        return _ends(int(year), first, int(year2), second)
+    if year2:
+        return _ends(int(year2) - (first > second), first, int(year2), second)
+    begins = int(year) if year else _year_of_range(first, second, day, past)
+    return _ends(begins, first, begins + (first > second), second)
+
+
+_Day = tuple[int, int]
+"""A month and a day of it."""
+
+
+def _year_of_range(first: _Day, second: _Day, day: date, past: bool) -> int:
+    """The year in which a range without one begins."""
+    if past:
+        return _without_year(*first, day, past=True).year
+    return _without_year(*second, day, past=False).year - (first > second)
+
+
+def _ends(year: int, first: _Day, year2: int, second: _Day) -> _Span:
+    begin, end = date(year, *first), date(year2, *second)
+    if end < begin:
+        raise ValueError("a range that ends before it begins")
+    return begin, end, f"{begin} to {end}"
+
+
 def _form(pattern: str, read: _Reader, *, relative: bool = True) -> _Form:
     return _Form(re.compile(pattern, re.IGNORECASE), read, relative)
 
 
+_EN_TO: Final = r"(?:(?: to| until| till| through| thru| up to)(?: the)? | ?[-–—] ?)"
+_EN_AND: Final = rf"(?:{_EN_TO}| and (?:the )?)"
+
+
+def _ranges(begin: str, to: str) -> tuple[_Form, ...]:
+    """The English ways of naming both ends, behind `begin` and with `to` between them."""
+    d = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
+    d2 = r"(?P<d2>\d{1,2})(?:st|nd|rd|th)?\b"
+    # "3-9 may help" names no month.
+    month = rf"(?!(?-i:may)\b)(?P<month>{_EN_MONTH})"
+    month2 = rf"(?P<month2>{_EN_MONTH})\b"
+    year, year2 = r"(?:,? (?P<year>[12]\d{3})\b)?", r"(?:,? (?P<year2>[12]\d{3})\b)?"
+    return (
+        _form(rf"\b{begin}{month} {d}{year}{to}{month2} {d2}{year2}", _read_range),
+        _form(rf"\b{begin}{d} (?:of )?{month}{year}{to}{d2} (?:of )?{month2}{year2}", _read_range),
+        _form(rf"\b{begin}{month} {d}{to}{d2}(?! ?[:%]| (?:am|pm|o'clock)){year2}", _read_range),
+        _form(rf"\b{begin}{d}{to}{d2} (?:of )?{month}\b{year2}", _read_range),
+    )
+
+
 _ENGLISH: Final[tuple[_Form, ...]] = (
+    *_ranges("(?:the )?", _EN_TO),
+    *_ranges("between (?:the )?", _EN_AND),
     _form(r"\b(?P<year>[12]\d{3})-(?P<month>\d\d)-(?P<d>\d\d)\b", _read_iso, relative=False),
     _form(
         rf"\b(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd"
@@ -326,6 +386,13 @@ _ENGLISH: Final[tuple[_Form, ...]] = (
 
 _ZH_STEP: Final = r"上上个?|上个?|下下个?|下个?|这个?|本"
 _CHINESE: Final[tuple[_Form, ...]] = (
+    _form(
+        r"(?<![\d年])(?:(?P<year>[12]\d{3})\s?年\s?)?"
+        rf"(?P<month>{_ZH_NUMBER})\s?月\s?(?P<d>{_ZH_NUMBER})\s?[日号]?\s?(?:一直到|到|至|[-–—~～])\s?"
+        r"(?:(?P<year2>[12]\d{3})\s?年\s?)?"
+        rf"(?:(?P<month2>{_ZH_NUMBER})\s?月\s?)?(?P<d2>{_ZH_NUMBER})\s?[日号]",
+        _read_range,
+    ),
     _form(r"(?<!\d)(?P<year>[12]\d{3})-(?P<month>\d\d)-(?P<d>\d\d)(?!\d)", _read_iso, relative=False),
     _form(
         r"(?<!\d)(?P<year>[12]\d{3})\s?年\s?(?P<month>\d{1,2})\s?月\s?(?P<d>\d{1,2})\s?[日号]",
@@ -374,6 +441,15 @@ _ZH_SINCE: Final = re.compile(r"(?:从|自从|自)\s*\Z")
 _ZH_UNTIL_AFTER: Final = re.compile(r"\s*(?:为止|之前有效|前有效)")
 _ZH_SINCE_AFTER: Final = re.compile(r"\s*(?:起|开始|以来)")
 
+_EN_OVER: Final = re.compile(rf"\b(?:was|were|been|did|{PAST})\b", re.IGNORECASE)
+_EN_PLANNED: Final = re.compile(
+    r"\b(?:booked|planned|scheduled|reserved|arranged|confirmed|approved|will|going to|next|coming"
+    r"|upcoming|am|is|are|i'm|we're)\b",
+    re.IGNORECASE,
+)
+_ZH_OVER: Final = re.compile(r"了|过(?!年)|去年|上次|那次")
+_ZH_PLANNED: Final = re.compile(r"[请订约定排批买]了|预约|要|会(?!议)|将|打算|准备|计划|安排")
+
 _HINT: Final = re.compile(
     r"\d{4}-\d\d|\b(?:last|past|next|this) |day\b|week|month|year|night|morrow|morning|evening|noon|\bago\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:19|20)\d\d|[天日周月年号晚早]|星期|礼拜",
@@ -407,11 +483,23 @@ def _named(
     start, end = _bare(match, chinese)
     role, lead = _role(text, start, end, chinese)
     try:
-        first, last, iso = form.read(match, day, past and role != "until")
+        first, last, iso = form.read(match, day, _is_past(text, form, past, role, chinese))
     except (ValueError, OverflowError):
         return None
-    relative = form.relative and not match.groupdict().get("year")
+    groups = match.groupdict()
+    relative = form.relative and not groups.get("year") and not groups.get("year2")
+    if form.read is _read_range:
+        role = "span"
     return Named(start, end, lead, first, last, iso, relative, role)
+
+
+def _is_past(text: str, form: _Form, past: bool, role: Role, chinese: bool) -> bool:
+    """The direction of a form. A range needs a verb that tells of the past: most are plans."""
+    if form.read is not _read_range:
+        return past and role != "until"
+    if chinese:
+        return past and bool(_ZH_OVER.search(text)) and not _ZH_PLANNED.search(text)
+    return past and bool(_EN_OVER.search(text)) and not _EN_PLANNED.search(text)
 
 
 def _bare(match: re.Match[str], chinese: bool) -> tuple[int, int]:
@@ -446,7 +534,7 @@ def _chinese_role(text: str, start: int, end: int) -> tuple[Role, int]:
 
 
 def written(text: str, named: tuple[Named, ...], *, chinese: bool) -> tuple[str, tuple[str, ...]]:
-    """`text` with each relative name of days replaced by the days and the words in brackets.
+    """`text` with each relative name of days, and each range, replaced by the days and the words in brackets.
 
     Returns the text and what was put in ("2023-05-05").
     """
@@ -454,21 +542,28 @@ def written(text: str, named: tuple[Named, ...], *, chinese: bool) -> tuple[str,
     put: list[str] = []
     at = 0
     for one in named:
-        if not one.relative:
+        if not one.relative and one.role != "span":
             continue
         words = text[one.start : one.end]
         pieces += [text[at : one.start], _with_words(text, one, words, chinese)]
-        put.append(one.iso.rpartition(" ")[2])
+        put += _PUT.findall(one.iso)
         at = one.end
     return "".join(pieces) + text[at:], tuple(dict.fromkeys(put))
 
 
+_PUT: Final = re.compile(r"\d{4}(?:-\d\d){0,2}")
+
+
 def _with_words(text: str, one: Named, words: str, chinese: bool) -> str:
     if chinese:
+        if one.role == "span":
+            return f"{one.iso.replace(' to ', '到')}（{words}）"
         stretch, _, day = one.iso.rpartition(" ")
         return f"{day}{' 那周' if stretch else ''}（{words}）"
     if re.match(r"in\b", words, re.IGNORECASE):
         return f"{'on' if len(one.iso) == 10 else 'in'} {one.iso} ({words})"
+    if one.role == "span":
+        return f"{'' if one.lead < one.start else 'from '}{one.iso} ({words})"
     if one.lead < one.start:
         return f"{one.iso} ({words})"
     preposition = {10: "on ", 7: "in ", 4: "in "}.get(

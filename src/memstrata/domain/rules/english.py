@@ -40,15 +40,17 @@ _CLAUSE: Final = re.compile(
         r"|now|today|also|then|can|could|what|how|do|don't|never|always|she|he|they|it)\b)"
     r"|, (?=(?:i|i'm|i've|i'd|we|we're|we've|my|our|please|but|so|can|could|what|how|do you|does"
         r"|which|is there|are there|any|now|today|don't|never|always|keep|call me|ask|he's|she's"
+        r"|(?:with )?(?:\d|two|three|four) (?:kids|children|sons|daughters|dogs|cats)"
         r"|it's|and|thanks|though|because of)\b)"
+    r"|,? with (?=(?:\d|two|three|four) (?:kids|children|sons|daughters|dogs|cats)\b)"
     r"|\s[–—]+\s|\s-\s|: (?=i\b|i'm\b|we\b|my\b|since\b|now\b|as of\b|from\b)"
     r"|,? (?:and|but) (?=(?:the|our) (?:youngest|oldest|eldest|older|younger|other)\b)"
     rf"|,? (?:and|but) (?={_BARE})|, (?=(?:moved|love|hate|prefer|speak|can't|live)\b)",
     re.IGNORECASE,
 )  # fmt: skip
 _LEAD: Final = re.compile(
-    r"(?:(?:hi|hello|hey|good (?:morning|evening|afternoon)|thanks|thank you|dear|wow|cool"
-        r"|awesome|great|nice|sure|right|perfect|ok|okay|haha|hmm)(?:,? (?:there|all|again|everyone"
+    r"(?:(?:(?P<greet>hi|hello|hey|good (?:morning|evening|afternoon))|(?:thanks|thank you|dear|wow|cool"
+        r"|awesome|great|nice|sure|right|perfect|ok|okay|haha|hmm))(?:,? (?:there|all|again|everyone"
         r"|(?-i:[A-Z][a-z]+)))?(?:[,!.:]+ ?| ?[–—-] | (?=i'm\b|i am\b|my\b|i\b))"
     r"|(?:well|so|oh|ah|also|and|but|btw|by the way|anyway|actually|honestly|personally|fyi"
         r"|just so you know|just fyi|for context|some context|context|for the record|to be honest"
@@ -69,6 +71,13 @@ _LEAD: Final = re.compile(
     r"|(?:yes|yeah|yep|no|nope|see|look|listen|(?:quick |small )?note|(?:quick |small )?update"
         r"|first(?:ly)?|second(?:ly)?|background|some context|context|correction|(?:good |big "
         r"|great )?news|heads up|important|reminder|quick intro|intro)(?:[,:;!.]+ ?| [–—-] )"
+    r"|(?:(?:(?:just )?(?:a|one|two|three|some|another|my) )?(?:more |last |other |quick |small |short "
+        r"|general |standing |ground |house |personal |little |few )*(?:one|things?|requests?|asks?"
+        r"|favou?rs?|rules?|preferences?|remarks?|words?|points?|housekeeping|heads-up)"
+        r"|(?:before|while|since) (?:we|i|you)(?:'re|'m| are| am)? (?:start|begin|go on|continue|dive in|get"
+        r" (?:started|going|into it)|at it|answer|forget|move on|proceed)(?: (?:here|anything|today))?"
+        r"|for next time|to (?:start|begin) with|first off|up front|in short|so you know"
+        r"|while i (?:remember|think of it))(?:[,:;!]+ ?| [–—-] )"
     r"|(?P<hedge>i think|i guess|i suppose|i believe|i feel like|maybe|probably|perhaps"
         r"|i'm not sure but|not sure but|possibly|apparently)(?: that)?(?:,)? "
     r"|(?P<remember>(?:(?:can|could|will|would) you )?(?:please |do |always |just )*(?:remember"
@@ -86,7 +95,7 @@ _LEAD: Final = re.compile(
     r"|(?:\w+|a couple of|a few) (?:days?|weeks?|months?|years?) ago|in \d{4}|in (?:january"
         r"|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?"
         r"|on (?:\w+day|\d{1,2}(?:st|nd|rd|th)? \w+|\w+ \d{1,2}(?:st|nd|rd|th)?)(?: \d{4})?"
-        r"|since \w+(?: \d{4})?|as of [\w-]+|from (?:next |this )?\w+day(?: on)?|starting (?:next "
+        r"|since (?:the )?\w+(?: \w+)?(?:,? \d{4})?|as of [\w-]+|from (?:next |this )?\w+day(?: on)?|starting (?:next "
         r"|this )?\w+|in (?:\w+) (?:days|weeks|months)),? )(?=i\b|i'm|i'll|we\b|we're|we'll|my\b"
         r"|our\b))",
     re.IGNORECASE,
@@ -94,7 +103,9 @@ _LEAD: Final = re.compile(
 _MUTE: Final = re.compile(
     r"\b(?:might|wouldn't|could(?! you)|may (?=have|be|need|want|not|try|move|switch|use|go|get"
         r"|also|become)|wish|hopefully|someday|one day|would (?!rather|prefer)|what if|as if"
-        r"|supposed to|whether|pretend|imagine|error|exception|traceback|stack trace)\b"
+        r"|supposed to|whether|pretend|imagine)\b"
+    r"|^(?!(?:please |in (?:the )?future|from now on|going forward|always |never )).*"
+        r"\b(?:error|exception|traceback|stack trace)\b"
     r"|\bi'd (?!(?:much |really |always )?(?:rather|prefer)|love to (?:become|learn|run|write"
         r"|start|open)|like you|appreciate)|\bi'll\b(?! be\b| start| join)"
     r"|^(?:if|unless|when|because|since(?! )|while|although|though|can|could|would|what|how|is"
@@ -214,6 +225,37 @@ _NOT_TOOL: Final = re.compile(
 _NO_TRADE: Final = re.compile(
     r"^(?:expected|intended|a team|is|it|usual|you|before)\b|\b(?:you|it|that)\b"
 )
+_NO_SELF: Final = re.compile(
+    _NOT_NAME.pattern
+    + r"|^(?:groot|batman|superman|spartacus|gandalf|yoda|neo|hulk|thor|godzilla|darth"
+    r"|iron ?man|spider-?man|captain|king|queen|lord|lady|santa|legend|jesus|satan|chatgpt|siri|alexa)\b",
+    re.IGNORECASE,
+)
+_NO_TOWN: Final = re.compile(
+    r"\b(?:team|squad|group|department|division|office|desk|floor|plan|tier|account|branch|server|cloud"
+    r"|platform|engineering|marketing|sales|product|design|operations|v?\d+(?:\.\d+)*)$"
+    r"|^(?:page|chapter|level|step|section|part|plan|version|phase)\b",
+    re.IGNORECASE,
+)
+_NO_TOWN_BEHIND: Final = re.compile(
+    r"^(?:team|squad|group|department|division|office|org|project|role|position|desk|floor|plan|tier"
+    r"|account|branch|editor|for (?:our|the|all|deploy|hosting|ci|chat))\b",
+    re.IGNORECASE,
+)
+
+
+def _town(text: str) -> bool:
+    """True when `text` may be a place: no product, no address, no part of an office."""
+    return not slots.known_tool(text) and not slots.known_choice(text) and "." not in text
+
+
+def _no_product_behind(text: str) -> bool:
+    """False for what follows "moved to Brookline" in "… from Teams"."""
+    left = _LEFT_BEHIND.match(text)
+    return left is None or _town(left[1])
+
+
+_LEFT_BEHIND: Final = re.compile(r"from ([\w.+#-]*[\w+#])", re.IGNORECASE)
 _POSSESSIVE: Final = re.compile(r"'s\b.*")
 
 ENGLISH: Final = Language(
@@ -237,11 +279,20 @@ ENGLISH: Final = Language(
         "food": Check(40, _TAIL, _VAGUE),
         "tail": Check(80, _ASIDE, None),
         "name": Check(60, _POSSESSIVE, _NOT_NAME),
-        "self": Check(40, _POSSESSIVE, _NOT_NAME),
+        "self": Check(40, _POSSESSIVE, _NO_SELF),
         "asset": Check(80, _TAIL, re.compile(r"^(?:it|this|that|these|those|them|you)\b|\byou\b", re.IGNORECASE)),
         "owner": Check(60, None, _NOT_NAME),
         "org": Check(80, _TAIL, _NOT_NAME),
         "place": Check(80, _TAIL, None),
+        "town": Check(80, _TAIL, _NO_TOWN, _town),
+        "left": Check(60, _TAIL, _NO_TOWN, _town),
+        "behind": Check(80, _ASIDE, _NO_TOWN_BEHIND, _no_product_behind),
+        "choice": Check(40, _TAIL, re.compile(r"\b(?:this|that|it|you)\b"), slots.known_choice),
+        "dropped": Check(40, _TAIL, re.compile(r"\b(?:this|that|it|you)\b"), slots.known_choice),
+        "topic": Check(40, _TAIL, None, slots.known_topic),
+        "first": Check(40, None, None, slots.known_tool),
+        "second": Check(40, None, None, slots.known_tool),
+        "product": Check(60, None, _NOT_TOOL, slots.known_tool),
         "trade": Check(50, _TAIL, _NO_TRADE),
         "languages": Check(80, _TAIL, None),
         "date": Check(60, _TAIL, None),

@@ -134,6 +134,15 @@ _MATERIAL: Final = (
     r"|receipts|reports?|transcripts|drafts)"
 )
 
+
+def _moved(who: str) -> str:
+    """The pattern of a move of `who`. A product or an office on either side makes it no new home."""
+    return (
+        rf"(?:(?:{who})(?:'ve| have)? {_ADV}(?:moved|relocated|emigrated|settled)(?: back| house| here"
+        rf"| over)?(?: from (?P<left>{PLACE}))?) (?:to|in) (?P<town>{PLACE})(?P<behind> .*)?"
+    )
+
+
 _IDENTITY: Final[tuple[Rule, ...]] = (
     rule(
         r"my (?:preferred )?pronouns are (?P<rest>[a-z]+(?:/[a-z]+)+)",
@@ -146,7 +155,28 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         need="name",
     ),
     rule(
-        rf"{_AM} (?P<self>{NAME})(?:$|,? (?:nice|and (?:i|we)|here|from)\b)",
+        rf"{_AM} (?P<name>{NAME}),? (?:and )?(?:i'm |i am )?(?:an?|the) (?P<job>{JOB})"
+        rf"(?: (?:at|for|with) (?P<org>{ORG}))?(?:,? (?:based |living )?(?:in|near)"
+        rf" (?P<place>{PROPER})|,? from (?P<origin>{PROPER}))?",
+        Says("user", "name", "Name is {name}", confidence=0.85, priority=CORE),
+        Says("user", "job", "Works as {job}", confidence=0.85, priority=CORE),
+        Says("user", "employer", "Works at {org}", confidence=0.85, priority=CORE),
+        Says("user", "home", "Lives in {place}", confidence=0.75, priority=CORE),
+        Says("user", "origin", "Is from {origin}", confidence=0.75, priority=CORE),
+        wide=True,
+    ),
+    rule(
+        rf"{_AM} (?P<self>{NAME})(?=,? (?:nice|pleased|and (?:i|we|my)|here|from)\b)",
+        Says("user", "name", "Name is {self}", confidence=0.7, priority=CORE),
+        wide=True,
+    ),
+    rule(
+        rf"{_AM} (?P<self>{NAME})$",
+        Says("user", "name", "Name is {self}", confidence=0.7, priority=CORE),
+        greeting=True,
+    ),
+    rule(
+        rf"{_AM} (?=\S+ \S)(?P<self>{NAME})$",
         Says("user", "name", "Name is {self}", confidence=0.7, priority=CORE),
     ),
     rule(
@@ -280,10 +310,15 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         Says("user", "home", "Lives in {place}", confidence=0.9, priority=CORE),
     ),
     rule(
-        rf"(?:(?:i|we)(?:'ve| have)? {_ADV}(?:moved|relocated|emigrated|settled)(?: back| house| here"
-        rf"| over)?(?: from {PLACE})?)"
-        rf" (?:to|in) (?P<place>{PLACE})(?P<tail> .*)?",
-        Says("user", "home", "Moved to {place}{tail}{when}", confidence=0.9, priority=CORE),
+        _moved("i|my (?:family|wife|husband|partner) and i"),
+        Says("user", "home", "Moved to {town}{behind}{when}", confidence=0.9, priority=CORE),
+        need="moved|relocated|emigrated|settled",
+    ),
+    rule(
+        _moved("we"),
+        Says("user", "home", "Moved to {town}{behind}{when}", confidence=0.9, priority=CORE),
+        need="moved|relocated|emigrated|settled",
+        alone=True,
     ),
     rule(
         rf"(?:{_AM} {_ADV}(?:originally |actually |all the way )?from|i come from|i (?:grew up"
@@ -365,6 +400,11 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
         need="diagnosed",
     ),
     rule(
+        rf"{_AM} (?:{_ADV}not|no longer) (?:actually |really )?allergic to (?P<thing>.+)",
+        Says("user", "allergy to {thing}", "Is not allergic to {thing}", change="ends", priority=HEALTH),
+        need="allergic",
+    ),
+    rule(
         r"i (?:take|am on|'m on) (?P<rest>(?:[\w-]+ ){0,3}(?:for my|medication|insulin"
         r"|antidepressants|beta blockers|blood thinners|statins)\b.*)",
         Says("user", "", "Takes {rest}", confidence=0.75, priority=HEALTH),
@@ -442,10 +482,18 @@ _PEOPLE: Final[tuple[Rule, ...]] = (
         need="named|called|name is",
     ),
     rule(
-        rf"(?:{_HAVE}) (?P<many>(?:\d|two|three|four|five|six|no) (?:[\w-]+ ){{0,2}}(?:kids|children"
+        rf"(?:(?:{_HAVE}|my \w+ and i have|with) )?(?P<many>(?:\d|two|three|four|five|six) (?:[\w-]+ ){{0,2}}"
+        rf"(?P<kind>kids|children|sons|daughters|dogs|cats|brothers|sisters|(?:{PETS})s|puppies))"
+        rf"(?:,|:| named| called|, called|, named) (?P<names>{NAME}(?:, {NAME})*,? (?:and|&) {NAME})",
+        Says("user", "family: {kind}", "Has {many}: {names}", confidence=0.85, priority=CORE),
+        need=" and | & ",
+        wide=True,
+    ),
+    rule(
+        rf"(?:{_HAVE}) (?P<many>(?:\d|two|three|four|five|six|no) (?:[\w-]+ ){{0,2}}(?P<kind>kids|children"
         rf"|sons|daughters|dogs|cats|pets|siblings|brothers|sisters|grandchildren|(?:{PETS})s|puppies"
         rf"|ponies|nieces|nephews|cousins))\b",
-        Says("user", "family: {many}", "Has {many}", confidence=0.85, priority=CORE),
+        Says("user", "family: {kind}", "Has {many}", confidence=0.85, priority=CORE),
     ),
     rule(
         rf"(?:{_HAVE}) (?P<rest>an? (?:[\w-]+ ){{0,3}}?(?:son|daughter|brother|sister|twin|baby"
@@ -583,6 +631,27 @@ _LIKINGS: Final[tuple[Rule, ...]] = (
 
 _HABITS: Final[tuple[Rule, ...]] = (
     rule(
+        r"i(?:'ve| have)? (?:just |recently |finally |now |since |completely )*(?:switched|moved|changed|gone"
+        r"|converted|migrated)(?: over| back| away)? (?:from (?:using )?(?P<dropped>[^,;]+?) )?to"
+        r" (?:using )?(?P<choice>[^,;]+)",
+        Says("user", "@choice", "Switched from {dropped} to {choice}{when}", confidence=0.85),
+        Says("user", "@choice", "Switched to {choice}{when}", confidence=0.85),
+        need=" to ",
+        either=True,
+    ),
+    rule(
+        r"i (?:now |mostly |mainly |only |just )*use (?P<choice>[^,;]+?) (?:now )?(?:instead of|rather than"
+        r"|and no longer|not|over) (?P<dropped>[^,;]+?)(?: now| these days| any ?more)?$",
+        Says("user", "@choice", "Uses {choice} instead of {dropped}", confidence=0.85),
+        need="instead|rather|no longer|not|over",
+    ),
+    rule(
+        r"i (?=.*\b(?:now|these days|nowadays)\b)(?:now |mostly |mainly |only )*use (?P<choice>[^,;]+?)"
+        r"(?: now| these days| nowadays)?$",
+        Says("user", "@choice", "Uses {choice} now", confidence=0.75),
+        need="now|these days",
+    ),
+    rule(
         r"i (?:still |usually |often |sometimes )?(?P<verb>go|get|play|train|run|swim|climb|sail"
         r"|surf|hike|ride|volunteer|work|cook|paint|sing|fish|garden|meet|see|visit"
         r"|call) (?P<rest>.*\b(?:most (?:days|weekends|evenings|mornings|nights|weeks)|on weekends"
@@ -697,6 +766,10 @@ _HABITS: Final[tuple[Rule, ...]] = (
     ),
 )  # fmt: skip
 
+_WE_CHOOSE: Final = (
+    r"we(?:'re| are|'ve| have)? (?:now |all |just |finally )*(?:going(?: to go)?|gone|went) with"
+)
+
 _PROJECTS: Final[tuple[Rule, ...]] = (
     rule(
         r"(?P<rest>(?P<what>(?:our |the )?[a-z]*(?:ing|ment|ments|tests?|migrations|builds?|releases"
@@ -715,8 +788,40 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
         need="decided|agreed|chose|opted|settled|standardi|voted|picked|selected|went with|landed on",
     ),
     rule(
-        r"we(?:'ve| have| are|'re)? (?:just |recently |finally |now |all )*(?P<verb>switched|moved"
-        r"|migrated|changed|switching|moving|migrating|gone)(?: over"
+        rf"(?:{_WE_CHOOSE}|we use|we're using) (?P<first>[\w.+#-]+)(?:,| and|, and|,? with|,? plus)"
+        r" (?P<second>[\w.+#-]+)$",
+        Says("project", "@first", "Uses {first}", subject="project", confidence=0.85),
+        Says("project", "@second", "Uses {second}", subject="project", confidence=0.85),
+        need="we",
+    ),
+    rule(
+        rf"(?:{_WE_CHOOSE}) (?P<product>[\w.+# -]+)",
+        Says("project", "@product", "Uses {product}", subject="project", confidence=0.8),
+        need=" with ",
+    ),
+    rule(
+        r"use (?P<tool>(?P<first>[\w.+#-]+(?: [\w.+#-]+)?),? (?:not|instead of|rather than|and not"
+        r"|never|over) [\w.+#-]+(?: [\w.+#-]+)?(?: (?:for|in|to|when|as|here|everywhere|please)\b.*)?)$",
+        Says("project", "@tool", "Use {tool}", subject="project", confidence=0.8),
+        need="not |instead|rather|never|over",
+    ),
+    rule(
+        r"we(?:'ve| have| are|'re)? (?:just |recently |finally |now |all )*(?P<verb>moved|moving|gone)"
+        r"(?: over| away)? from (?P<product>[\w.+# -]{2,40}?) to (?P<tool>.+)",
+        Says("project", "@tool", "{verb} from {product} to {tool}", subject="project", confidence=0.85),
+        need=" to ",
+    ),
+    rule(
+        r"we(?:'ve| have| are|'re)? (?:just |recently |finally |now |all )*(?P<verb>moved|moving|gone)"
+        r"(?: over| away)?(?: from (?P<other>[\w.+# -]{2,40}?))? to (?P<product>[\w.+# -]{2,60})",
+        Says("project", "@product", "{verb} from {other} to {product}", subject="project", confidence=0.85),
+        Says("project", "@product", "{verb} to {product}", subject="project", confidence=0.85),
+        either=True,
+        need=" to ",
+    ),
+    rule(
+        r"we(?:'ve| have| are|'re)? (?:just |recently |finally |now |all )*(?P<verb>switched|moved(?! to\b| over"
+        r"| away| from)|migrated|changed|switching|migrating)(?: over"
         r"| everything| (?:the|our) [\w -]{2,24}?)?(?: (?:away )?from (?P<other>[\w.+# -]{2,40}?))?"
         r" to (?P<tool>.+)",
         Says("project", "@tool", "{verb} from {other} to {tool}", subject="project", confidence=0.85),
@@ -733,13 +838,13 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
     rule(
         r"we (?P<verb>(?:no longer|don't|do not|never) (?:use|support|deploy|maintain|ship|run|write"
         r"|commit|merge|allow|accept|target|mock|push|rely on|test on|build)) (?P<tool>.+)",
-        Says("project", "support for {tool}", "{verb} {tool}", subject="project", confidence=0.8),
+        Says("project", "@support", "{verb} {tool}", subject="project", confidence=0.8),
         need="no longer|don't|do not|never",
     ),
     rule(
         r"we (?:have |'ve )?(?:stopped|dropped|quit|abandoned|got rid of|removed|deprecated"
         r"|retired) (?:using |supporting |support for )?(?P<tool>.+)",
-        Says("project", "support for {tool}", "Dropped {tool}", subject="project", confidence=0.75),
+        Says("project", "@support", "Dropped {tool}", subject="project", confidence=0.75),
     ),
     rule(
         rf"(?:we|(?:the|our) team)(?:'re| are)? (?P<verb>(?:(?:now|currently|always|only|still|all|also"
@@ -811,6 +916,29 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
 )  # fmt: skip
 
 _CONDUCT: Final[tuple[Rule, ...]] = (
+    rule(
+        r"(?:forget|ignore|disregard|drop|never mind|scrap) (?:what i (?:said|told you|asked)|my (?:rule|request"
+        r"|preference|wish|instruction)s?|the rule|everything i said)(?: before| earlier)? (?:about|on"
+        r"|regarding|concerning) (?:not using |using |no |the |your )*(?P<topic>[\w -]+)",
+        Says("feedback", "@topic", "No rule about {topic} any more", subject="assistant", change="ends"),
+        need="about|on |regarding|concerning",
+    ),
+    rule(
+        r"(?:you (?:can|may) (?:use|add) (?P<topic>[\w -]+?) again|(?P<rest>[\w -]+?) (?:are|is) (?:fine|ok|okay"
+        r"|allowed|welcome) again)(?: now| from now on| please)?$",
+        Says("feedback", "@topic", "No rule about {topic} any more", subject="assistant", change="ends"),
+        need="again",
+    ),
+    rule(
+        r"(?P<rule>(?:don't|do not|never) (?:touch|edit|modify|change|delete|remove|rename|refactor|overwrite"
+        r"|reformat|move|commit)\b(?: to| anything in| anything under| files in| the files in)?"
+        r"(?: (?:the|our|my|any))?(?: (?:[\w./-]*[\w/]) (?:[\w./-]+ )?(?:folder|directory|dir|module|package|branch"
+        r"|tables?|schema|migrations|repo|repository|codebase|database|service|config|configuration|fixtures"
+        r"|tests|files|code)| [\w.@~-]*/[\w./@~-]+)(?! (?:yet|now|today|for now|this time|until)\b)"
+        r"(?!.*\b(?:this|that|yet|today|for now)\b).*)",
+        Says("feedback", "@conduct", "{rule}", subject="assistant", confidence=0.7),
+        need="don't|do not|never",
+    ),
     rule(
         rf"(?P<rule>(?:always|never|under no circumstances(?: should you)?) (?!{_PEP_TALK})"
         rf"(?:{_IMPERATIVE})\b(?!.*\b(?:unless|except|usually|if possible|when possible)\b).+)",
@@ -915,7 +1043,7 @@ _CONDUCT: Final[tuple[Rule, ...]] = (
         r"(?P<rule>no (?:more )?(?:emojis?|fluff|small talk|bullet points|bullets|apologies|preamble"
         r"|jargon|filler|exclamation marks|exclamation points|disclaimers|markdown|tables|spoilers"
         r"|flattery|pleasantries|comments in code|em-?dashes)\b.*)",
-        Says("feedback", "", "{rule}", subject="assistant", confidence=0.8),
+        Says("feedback", "@conduct", "{rule}", subject="assistant", confidence=0.8),
     ),
     rule(
         r"(?P<rule>(?:use|prefer|stick to|give me) (?:metric|imperial|celsius|fahrenheit|british"
@@ -977,7 +1105,30 @@ _POINTERS: Final[tuple[Rule, ...]] = (
     ),
 )  # fmt: skip
 
+_TIME_OFF: Final = (
+    r"(?:on |out on )?(?:annual |paid |sick |parental |maternity |paternity |summer )?(?:vacation|holidays?"
+    r"|leave|sabbatical|pto|honeymoon)|off work|out of (?:the )?office"
+    r"|away(?! from (?:my|the (?!\d)|an?|home|work|it)\b)"
+)
+
 _EVENTS: Final[tuple[Rule, ...]] = (
+    rule(
+        rf"(?:{_AM}|i'll be|i will be) {_ADV}(?P<plan>(?:{_TIME_OFF})\b.*)",
+        Says("user", "", "Is {plan}{when}", confidence=0.75, event=True, past=False),
+    ),
+    rule(
+        rf"(?P<plan>my (?:{_TIME_OFF}) (?:is|runs|lasts|goes|starts)\b.*)",
+        Says("user", "", "{plan}", confidence=0.75, event=True, past=False),
+        need="my ",
+    ),
+    rule(
+        rf"(?P<plan>the (?:[\w'-]+ ){{0,3}}?(?:{_EVENT})(?: (?:with|for|of|at) (?:[\w'&-]+ ){{0,4}}?[\w'&-]+)?"
+        rf"(?: is| are|'s| will be| takes place| has been moved to| got moved to| moved to)"
+        rf"(?: (?:on|in|at|from|now|set for|scheduled for|planned for))* (?:the )?(?:\d|next|this|tomorrow"
+        rf"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*).*)",
+        Says("episodic", "", "{plan}", confidence=0.75, event=True, past=False),
+        need="the ",
+    ),
     rule(
         r"(?:i've|i have|we've|we have) (?:just |finally |recently "
         r"|officially )*been (?P<event>(?:promoted|hired|laid off|accepted|awarded|invited|selected"

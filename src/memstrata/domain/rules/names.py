@@ -10,11 +10,24 @@ _MOST_WORDS: Final = 8
 _MOST_CHARACTERS: Final = 60
 _MOST_CJK: Final = 24
 
+_SECOND_CLAUSE: Final = re.compile(
+    r"(?<=\w)[,;] (?:(?:and|but|so|because|since|as) )?(?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|will|does)\b.*",
+    re.IGNORECASE,
+)
+_HANGING: Final = re.compile(
+    r"(?:and|or|but|to|of|in|on|at|by|for|from|with|the|an?|my|their|our|is|are|was|were|until|till|through"
+    r"|about|into|as|than|that|which|not|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sept?\w*"
+    r"|oct\w*|nov\w*|dec\w*),?",
+    re.IGNORECASE,
+)
+
 _WORD: Final = r"[\w'’&+#-]*(?:\.\w+)*"
 _CAPITAL_RUN: Final = re.compile(
     rf"(?<!\w)[A-Z]{_WORD}(?: (?:of (?:the )?|de |da |van )?[A-Z0-9]{_WORD})*"
 )
-_LATIN: Final = re.compile(rf"[A-Za-z]{_WORD}(?: [A-Z0-9]{_WORD})*")
+_LATIN_WORD: Final = r"[A-Za-zÀ-ÿ0-9_'’&+#-]*(?:\.[A-Za-z0-9]+)*"
+_LATIN: Final = re.compile(rf"[A-Za-z]{_LATIN_WORD}(?: [A-Z0-9]{_LATIN_WORD})*")
+_NUMBER: Final = re.compile(r"\d+(?:st|nd|rd|th)?")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+|[\w.-]*/[\w./-]+")
 _TOOL: Final = re.compile(
     r"\b(?:pnpm|npm|yarn|pytest|mypy|ruff|eslint|vitest|jest|webpack|vite|esbuild|kubectl"
@@ -31,7 +44,7 @@ _ORDINARY: Final = frozenset(
     Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays
     January February March April May June July August September October November December
     Today Yesterday Tomorrow Last Next Every Each All Avoid Make Give Start End Freeze Mom
-    Mum Dad There Here Works Lives Likes
+    Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mum Dad There Here Works Lives Likes
     """.split()
 )
 
@@ -40,11 +53,32 @@ def short(description: str, *, chinese: bool) -> str:
     """The head of a description as a name, the words in brackets left out."""
     plain = _BRACKETED.sub("", description).strip(" .,，。")
     if chinese:
-        return plain[:_MOST_CJK]
-    words = plain.split()[:_MOST_WORDS]
+        return _as_wide(plain)
+    plain = _SECOND_CLAUSE.sub("", plain)
+    every = plain.split()
+    words = every[:_MOST_WORDS]
     while len(words) > 1 and len(" ".join(words)) > _MOST_CHARACTERS:
         words.pop()
+    if len(words) < len(every):
+        words = _without_hanging(words)
     return " ".join(words)[:_MOST_CHARACTERS].rstrip(" ,;:")
+
+
+def _as_wide(text: str) -> str:
+    """`text` cut to the width of `_MOST_CJK` Chinese characters, of which a Latin one takes half."""
+    width = 0
+    for at, character in enumerate(text):
+        width += 1 if character.isascii() else 2
+        if width > _MOST_CJK * 2:
+            return text[:at].rstrip()
+    return text
+
+
+def _without_hanging(words: list[str]) -> list[str]:
+    """`words` without those at the end that only lead to what was cut off ("… to October")."""
+    while len(words) > 2 and _HANGING.fullmatch(words[-1]):
+        words = words[:-1]
+    return words
 
 
 def entities(text: str, known: tuple[str, ...], *, chinese: bool) -> tuple[str, ...]:
@@ -64,8 +98,10 @@ def _name(match: re.Match[str]) -> str:
     words = match[0].split(" ")
     while words and words[0] in _ORDINARY:
         words.pop(0)
-    while words and (words[-1] in _ORDINARY or (words == [words[-1]] and words[-1].isdigit())):
+    while words and words[-1] in _ORDINARY:
         words.pop()
+    if all(_NUMBER.fullmatch(word) for word in words):
+        return ""
     found = " ".join(words).removesuffix("'s").removesuffix("’s")
     # The first word of a sentence is written large whatever it is.
     opens = match.start() == 0 and [found] == match[0].split(" ")

@@ -22,7 +22,7 @@ HEDGED: Final = 0.5
 """The confidence of what was said with "I think" or 也许: shown to the gates, which refuse it."""
 _LETTERS: Final = 8
 _CJK_LETTERS: Final = 4
-_NAMING: Final = ("name", "names", "self", "org", "place", "owner")
+_NAMING: Final = ("name", "self", "org", "place", "owner")
 _REASONED: Final = ("feedback", "project")
 _MOMENT: Final = tuple(Regex(pattern, re.IGNORECASE) for pattern in TRANSIENT)
 _AT_PRESENT: Final = ("right now", "at the moment")
@@ -52,8 +52,17 @@ class Heard:
 
 def heard(message: Message, *, has_workspace: bool, zone: tzinfo) -> Heard:
     """`message` with the day it was said in `zone`."""
-    day = message.said_at.astimezone(zone).date() if message.said_at else None
-    return Heard(message, day, has_workspace, zone)
+    return Heard(message, _local_day(message.said_at, zone), has_workspace, zone)
+
+
+def _local_day(said_at: datetime | None, zone: tzinfo) -> date | None:
+    """The day of `said_at` in `zone`; None when unknown or, at either end of the calendar, outside it."""
+    if said_at is None:
+        return None
+    try:
+        return said_at.astimezone(zone).date()
+    except OverflowError:
+        return None
 
 
 def candidate(draft: Draft, sentence: Sentence, where: Heard) -> Candidate | None:
@@ -85,7 +94,7 @@ def candidate(draft: Draft, sentence: Sentence, where: Heard) -> Candidate | Non
     )
     clause = sentence.text[draft.start : draft.end]
     named = dates.find(clause, where.day, past=says.past, chinese=chinese)
-    return _at_home(_timed(found, named, where), where)
+    return _at_home(_timed(found, named, where, for_days=says.event), where)
 
 
 def _dated_line(draft: Draft, day: date | None, *, chinese: bool) -> tuple[str, tuple[str, ...]]:
@@ -124,14 +133,22 @@ def _scope(type: Type, has_workspace: bool) -> Scope:
     return "user"
 
 
-def _timed(found: Candidate, named: tuple[dates.Named, ...], where: Heard) -> Candidate:
-    """`found` with when it happened (episodic) or from when until when it holds (the rest)."""
+def _timed(
+    found: Candidate, named: tuple[dates.Named, ...], where: Heard, *, for_days: bool
+) -> Candidate:
+    """`found` with when it happened (episodic) or from when until when it holds (the rest).
+
+    `for_days`: it holds on the days that it names ("next week I'm on leave") and no longer.
+    """
     if found.type == "episodic" and named:
         return replace(found, happened_from=named[0].first, happened_until=named[0].last)
-    until = next((one.last for one in named if one.role == "until"), None)
+    until = next((one.last for one in named if one.role in ("until", "span")), None)
+    if until is None and for_days and named and all(one.role == "at" for one in named):
+        until = named[-1].last
     # "Today I start" begins when it was said, which is the default.
     since = next(
-        (one.first for one in named if one.role == "since" and one.first != where.day), None
+        (one.first for one in named if one.role in ("since", "span") and one.first != where.day),
+        None,
     )
     over = until is not None and where.day is not None and until < where.day
     return replace(

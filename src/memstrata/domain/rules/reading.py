@@ -34,7 +34,8 @@ class Language:
     `other`: sentences that are not the person's own plain statement (asked, supposed, told of
     others, meant in jest). `clause`: where a clause ends. `lead`: what is dropped before the rules
     look (greetings, "by the way", "please"); of its groups `hedge` lowers the confidence, `remember`
-    lets `remembered` try what no rule takes, `when` keeps a day for the description. `mute`: clauses
+    lets `remembered` try what no rule takes, `greet` is a greeting, `when` keeps a day for the
+    description. `mute`: clauses
     that are only wished, doubted or asked. `stop`: words that give the rest to somebody else. `handed`: tasks
     upon a text or a part to play; what follows the colon or the line is that text. `carry`: (a clause whose
     subject the next may leave out, how the next then begins, that subject). `turned` puts a value
@@ -72,14 +73,15 @@ class _Clause:
     when: str
     hedged: bool
     remember: bool
+    greeted: bool
 
 
 Dated = Callable[[str, bool, bool], bool]
 """Says of a clause whether it names a day, in the past or to come, in Chinese or not."""
 
 
-def read(sentence: Sentence, language: Language, dated: Dated) -> Iterator[Draft]:
-    """What the sentence states, at most one rule a clause."""
+def read(sentence: Sentence, language: Language, dated: Dated, *, team: bool) -> Iterator[Draft]:
+    """What the sentence states, at most one rule a clause; `team`: "we" is one, not a household."""
     text = language.straight(sentence.text)
     polite = language.polite.search(text) is not None
     if not polite and language.other.search(text):
@@ -94,7 +96,7 @@ def read(sentence: Sentence, language: Language, dated: Dated) -> Iterator[Draft
         clause = _carried(before, _led(text, start, end, language.lead), language)
         before = clause.text
         if not language.mute.search(clause.text):
-            yield from _first(clause, text, language, dated)
+            yield from _first(clause, text, language, dated, team)
 
 
 def _clauses(text: str, language: Language) -> Iterator[tuple[int, int, bool]]:
@@ -110,14 +112,15 @@ def _clauses(text: str, language: Language) -> Iterator[tuple[int, int, bool]]:
 
 def _led(text: str, start: int, end: int, lead: re.Pattern[str]) -> _Clause:
     """The clause at `text[start:end]` behind all its leads, and what they said."""
-    at, when, hedged, remember = start, "", False, False
+    at, when, hedged, remember, greeted = start, "", False, False, False
     while (match := lead.match(text, at, end)) is not None and at < match.end() < end:
         groups = match.groupdict()
         when = groups.get("when") or when
         hedged = hedged or bool(groups.get("hedge"))
         remember = remember or bool(groups.get("remember"))
+        greeted = greeted or bool(groups.get("greet"))
         at = match.end()
-    return _Clause(start, at, end, text[at:end], when.strip(" ,，"), hedged, remember)
+    return _Clause(start, at, end, text[at:end], when.strip(" ,，"), hedged, remember, greeted)
 
 
 def _carried(before: str, clause: _Clause, language: Language) -> _Clause:
@@ -128,12 +131,16 @@ def _carried(before: str, clause: _Clause, language: Language) -> _Clause:
     return replace(clause, text=subject + clause.text)
 
 
-def _first(clause: _Clause, sentence: str, language: Language, dated: Dated) -> tuple[Draft, ...]:
+def _first(
+    clause: _Clause, sentence: str, language: Language, dated: Dated, team: bool
+) -> tuple[Draft, ...]:
     """What the first rule that takes the clause makes of it."""
     lowered = clause.text.lower()
     rules = (*language.rules, *language.remembered) if clause.remember else language.rules
     for rule in rules:
         if rule.need and not any(word in lowered for word in rule.need):
+            continue
+        if (rule.alone and team) or (rule.greeting and not clause.greeted):
             continue
         found = _matched(rule, clause, sentence, language, dated)
         if found:
@@ -198,7 +205,7 @@ def _stripped(text: str) -> str:
     return found
 
 
-_OPTIONAL: Final = frozenset(("when", "tail"))
+_OPTIONAL: Final = frozenset(("when", "tail", "behind"))
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -224,7 +231,8 @@ def _draft(
     shown = {name: turned(value) for name, value in values.items()}
     if "verb" in values:
         shown["verb"] = language.verb(values["verb"])
-    shown |= {"when": _behind(clause.when), "tail": _behind(values.get("tail", ""))}
+    shown |= {"when": _behind(clause.when)}
+    shown |= {name: _behind(values.get(name, "")) for name in ("tail", "behind")}
     reason = language.reason.search(sentence, clause.start)
     return Draft(
         says=says,

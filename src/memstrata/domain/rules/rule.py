@@ -47,6 +47,8 @@ class Rule:
     `need`: texts of which one must be in the lower-cased clause (a cheap test); none: always tried.
     `either`: only the first statement whose groups are filled is made, else each of them.
     `wide`: the pattern sees the rest of the sentence, not only its clause.
+    `alone`: not tried in a session with a workspace, where "we" is a team and not a household.
+    `greeting`: only tried behind a greeting ("Hi, I'm …").
     """
 
     pattern: Regex
@@ -54,6 +56,8 @@ class Rule:
     need: tuple[str, ...] = ()
     either: bool = False
     wide: bool = False
+    alone: bool = False
+    greeting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,14 @@ class Draft:
 
 
 def rule(
-    pattern: str, *says: Says, need: str = "", either: bool = False, wide: bool = False
+    pattern: str,
+    *says: Says,
+    need: str = "",
+    either: bool = False,
+    wide: bool = False,
+    alone: bool = False,
+    greeting: bool = False,
 ) -> Rule:
     """A rule from its pattern (case ignored) and what it says; `need` is split at `|`."""
     needed = tuple(word for word in need.split("|") if word)
-    return Rule(Regex(pattern, re.IGNORECASE), says, needed, either, wide)
+    return Rule(Regex(pattern, re.IGNORECASE), says, needed, either, wide, alone, greeting)

@@ -44,6 +44,10 @@ _ABBREVIATION: Final = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|approx|no|dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|u\.s|a\.m|p\.m)\.\Z",
     re.IGNORECASE,
 )
+_GREETING: Final = re.compile(
+    r"\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))(?:,? (?:there|all|everyone|again))?",
+    re.IGNORECASE,
+)
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*•·–—]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])[ \t]*")
 _CJK: Final = re.compile(r"[\u3400-\u9fff]")
 
@@ -83,10 +87,15 @@ def sentences(content: str) -> Iterator[Sentence]:
 
 def _breaks(text: str) -> Iterator[tuple[int, int, str]]:
     """Where sentences end: the end of the words, the end of the marks, the marks."""
+    after = 0
     for match in _BREAK.finditer(text):
         if match[0][0] in ".!?" and not _ends_words(text, match):
             continue
+        if match[0] in (".", "!") and _GREETING.fullmatch(text, after, match.start()):
+            # "Hi! I'm …": what follows is read as said behind a greeting.
+            continue
         yield match.start(), match.end(), match[0]
+        after = match.end()
     yield len(text), len(text), ""
 
 

@@ -39,6 +39,7 @@ _DOMAIN_OF: Final = _table(
     browser: firefox | chrome | safari | edge | brave
     units: metric | imperial | metric units | imperial units | celsius | fahrenheit | 公制
         | 英制 | 摄氏度
+    terminal: iterm | iterm2 | alacritty | kitty | wezterm | ghostty
     contact: email | e-mail | phone | phone calls | text messages | texting | slack | calls
         | video calls | 邮件 | 电话 | 微信 | 短信
     pet: cats | dogs | 猫 | 狗
@@ -54,6 +55,7 @@ _DOMAIN_OF: Final = _table(
 )
 _TOOL_OF: Final = _table(
     """
+    indentation: tabs | spaces | two spaces | four spaces | 2 spaces | 4 spaces | 制表符 | 空格
     package manager: pnpm | npm | yarn | bun | pip | poetry | uv | pipenv | conda | pdm | cargo
     database: postgresql | postgres | mysql | mariadb | sqlite | mongodb | mongo | cockroachdb
         | dynamodb | oracle | cassandra | clickhouse | duckdb | tidb
@@ -74,9 +76,17 @@ _TOOL_OF: Final = _table(
     version control: git | mercurial | svn | subversion | perforce
     issue tracker: jira | linear | trello | asana | github issues | redmine | youtrack
     chat: slack | teams | discord | mattermost | zulip | 飞书 | 钉钉 | 企业微信
-    cloud: aws | gcp | azure | hetzner | digitalocean | 阿里云 | 腾讯云 | 华为云
+    hosting: aws | gcp | azure | hetzner | digitalocean | 阿里云 | 腾讯云 | 华为云 | fly.io | fly
+        | heroku | vercel | netlify | linode | ovh | cloudflare | google cloud | firebase
+        | cloudflare pages | github pages
     container runtime: docker | podman | containerd
     design tool: figma | sketch | penpot
+    monitoring: grafana | prometheus | datadog | sentry | newrelic | new relic
+    container orchestration: kubernetes | k8s | nomad | docker swarm
+    infrastructure: terraform | pulumi | ansible | opentofu
+    wiki: confluence | notion | gitbook
+    code hosting: github | gitlab | bitbucket | gitea | codeberg | forgejo
+    web server: nginx | caddy | traefik | apache | haproxy
     """
 )
 _PURPOSE_OF: Final = (
@@ -122,6 +132,7 @@ _RULE_OF: Final = (
     ),
     (re.compile(r"\b(?:metric|imperial|celsius|fahrenheit)\b|公制|英制|摄氏"), "units"),
     (re.compile(r"\b(?:british|american) spelling\b"), "spelling"),
+    (re.compile(r"\bemojis?\b|表情"), "emojis"),
 )  # fmt: skip
 
 CHINESE_NAMES: Final[Mapping[str, str]] = {
@@ -136,7 +147,7 @@ CHINESE_NAMES: Final[Mapping[str, str]] = {
     "preferred programming language": "偏好的编程语言", "preferred transport": "偏好的出行方式",
     "preferred time of day": "偏好的时段", "preferred pet": "偏好的宠物", "preferred holiday": "偏好的度假",
     "preferred units": "偏好的单位", "preferred reading": "偏好的读物", "field of work": "行业",
-    "user interface framework": "前端框架", "web framework": "后端框架", "cloud": "云平台",
+    "user interface framework": "前端框架", "web framework": "后端框架",
     "release date": "发布日期", "deadline": "截止日期", "launch date": "上线日期", "blood type": "血型",
     "zodiac sign": "星座", "height": "身高", "hometown": "家乡", "goal": "目标", "chat": "沟通工具",
     "continuous integration": "持续集成", "message queue": "消息队列", "issue tracker": "任务管理",
@@ -144,6 +155,9 @@ CHINESE_NAMES: Final[Mapping[str, str]] = {
     "monitoring": "监控", "branching": "分支策略", "version control": "版本管理", "design tool": "设计工具",
     "container runtime": "容器", "end-to-end tests": "端到端测试", "main language": "主要语言",
     "preferred shell": "偏好的终端", "preferred browser": "偏好的浏览器", "smoking": "吸烟",
+    "editor": "编辑器", "emojis": "表情符号", "web server": "网页服务器", "wiki": "知识库",
+    "container orchestration": "容器编排", "infrastructure": "基础设施", "code hosting": "代码托管",
+    "preferred terminal": "偏好的终端程序",
     "preferred operating system": "偏好的系统", "preferred indentation": "偏好的缩进",
 }  # fmt: skip
 _CHINESE_HEADS: Final = (
@@ -202,20 +216,64 @@ def preference(values: Mapping[str, str]) -> str:
     thing, other = key(values.get("thing", "")), key(values.get("other", ""))
     domain = _domain(thing) or _domain(other)
     if domain:
-        return f"preferred {domain}"
+        return same(f"preferred {domain}")
     return "preference: " + " or ".join(sorted(filter(None, (thing, other))))
 
 
 def _domain(thing: str) -> str:
     if thing in _DOMAIN_OF:
         return _DOMAIN_OF[thing]
-    plain = re.sub(r"^[喝吃用坐养]|\s+(?:on|for|in|with) .*$", "", thing)
+    plain = re.sub(r"^(?:使用|[喝吃用坐养])\s?|\s+(?:on|for|in|with) .*$", "", thing)
     return _DOMAIN_OF.get(plain, "")
 
 
 def taste(values: Mapping[str, str]) -> str:
     """One slot for liking and disliking the same thing; drinking it is not another thing than it."""
-    return f"taste in {re.sub('^[喝吃]', '', key(values['thing']))}"
+    return f"taste in {_CONSUMED.sub('', key(values['thing']))}"
+
+
+_CONSUMED: Final = re.compile(r"^(?:[喝吃]|(?:使用|用)\s?(?=[a-z]))")
+
+
+def choice(values: Mapping[str, str]) -> str:
+    """The slot of what somebody changed to: that of the preference."""
+    return preference({"thing": values["choice"], "other": values.get("dropped", "")})
+
+
+def known_choice(text: str) -> bool:
+    """True when `text` is a thing of a known domain: a choice that can only be one."""
+    return _domain(key(text)) in _CHOSEN
+
+
+_CHOSEN: Final = frozenset(
+    (
+        "drink", "editor", "theme", "programming language", "indentation", "operating system", "shell",
+        "browser", "units", "terminal", "reading",
+    )
+)  # fmt: skip
+
+
+def topic(values: Mapping[str, str]) -> str:
+    """The slot of the rules of conduct about `topic`; `""` when there is none for it."""
+    named = values["topic"].lower()
+    return _TOPICS.get(named, "") or conduct({"rule": named})
+
+
+def known_topic(text: str) -> bool:
+    """True when rules of conduct about `text` share one slot, so that they can be ended."""
+    return bool(topic({"topic": text}))
+
+
+_TOPICS: Final = _table(
+    """
+    answer length: answer length | length of answers | short answers | brevity | length
+    answer language: language | answer language | the language
+    answer order: answer order | order of answers
+    form of address: my name | names
+    emojis: emoji | emojis | emoticons
+    units: units
+    """
+)
 
 
 def favourite(values: Mapping[str, str]) -> str:
@@ -226,18 +284,56 @@ def favourite(values: Mapping[str, str]) -> str:
 
 def tool(values: Mapping[str, str]) -> str:
     """What a project uses something for: by its stated purpose, by what the tool is, else the tool itself."""
-    named = _TO_USE.sub("", key(values.get("tool", "")))
+    named = _SAID_ENDED.sub("", _TO_USE.sub("", key(values.get("tool", ""))))
     stated = f"{values.get('verb', '')} {values.get('purpose', '')} {named}".lower()
     for pattern, slot in _PURPOSE_OF:
         if pattern.search(stated):
-            return slot
+            # Where it is deployed is where it is hosted.
+            hosted = slot == "deployment" and any(
+                _TOOL_OF.get(one) == "hosting" for one in _leading(named)
+            )
+            return "hosting" if hosted else slot
     for words in (named, *_leading(named)):
+        if words in _TOOL_OF:
+            return _TOOL_OF[words]
+    for words in (key(values.get("other", "")), key(values.get("product", ""))):
         if words in _TOOL_OF:
             return _TOOL_OF[words]
     head = _HEAD.split(named)[0].strip()
     latin = _LATIN_HEAD.match(head)
     head = latin[0].strip() if latin else head
     return f"use of {head}" if 0 < len(head) <= (24 if head.isascii() else 8) else ""
+
+
+_SAID_ENDED: Final = re.compile(r"(?:了|啦|吧|的)+$")
+
+
+def product(values: Mapping[str, str]) -> str:
+    """What the named product is for."""
+    return tool({"tool": values["product"]})
+
+
+def support(values: Mapping[str, str]) -> str:
+    """`support for redis`, whatever else was said behind it."""
+    named = _SAID_ENDED.sub("", key(values["tool"]))
+    return f"support for {_UNTIL_CLAUSE.split(named)[0].strip()}"
+
+
+_UNTIL_CLAUSE: Final = re.compile(
+    r"[,;，；、:：]|\s[–—-]\s| (?:any ?more|any longer|and|but|because|since|so|in favou?r|instead|rather"
+    r"|now|as of|from|starting|for (?=the |our |now))\b"
+)
+
+
+def first_of_two(values: Mapping[str, str]) -> str:
+    """What the first of two tools named together is for."""
+    return tool({"tool": values["first"]})
+
+
+def second_of_two(values: Mapping[str, str]) -> str:
+    """What the second is for; none when both are for the same, so that neither hides the other."""
+    slot = tool({"tool": values["second"]})
+    return "" if slot == first_of_two(values) else slot
 
 
 _HEAD: Final = re.compile(
@@ -259,7 +355,7 @@ def _leading(named: str) -> tuple[str, ...]:
 def known_tool(text: str) -> bool:
     """True when a word or a pair of words of `text` is a tool or a programming language of the tables."""
     words = re.findall(r"[\w+#-]*[\w+#]", text.lower())
-    named = (*words, *(" ".join(pair) for pair in pairwise(words)))
+    named = (text.lower(), *words, *(" ".join(pair) for pair in pairwise(words)))
     return any(one in _TOOL_OF or one in _LANGUAGES for one in named)
 
 
@@ -283,6 +379,12 @@ WORKED_OUT: Final[Mapping[str, Callable[[Mapping[str, str]], str]]] = {
     "@favourite": favourite,
     "@tool": tool,
     "@conduct": conduct,
+    "@choice": choice,
+    "@topic": topic,
+    "@support": support,
+    "@product": product,
+    "@first": first_of_two,
+    "@second": second_of_two,
 }
 
 
@@ -294,7 +396,7 @@ _SAME: Final = _table(
     father: 爸爸 | 爸 | 父亲 | dad
     son: 儿子
     daughter: 女儿
-    child: 孩子 | 小孩 | kid
+    child: 孩子 | 小孩 | kid | kids | children
     girlfriend: 女朋友 | 女友
     boyfriend: 男朋友 | 男友
     cat: 猫 | 猫咪
@@ -342,8 +444,18 @@ def _chinese_name(slot: str) -> str:
         return CHINESE_NAMES[slot]
     for head, shown in _CHINESE_HEADS:
         if slot.startswith(head):
-            return shown.format(_in_chinese(slot.removeprefix(head)))
+            return _apart(shown.format(_in_chinese(slot.removeprefix(head))))
     return _in_chinese(slot)
+
+
+def _apart(text: str) -> str:
+    """`text` with a blank between Chinese and Latin letters."""
+    return _SEAM.sub(" ", text)
+
+
+_SEAM: Final = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])"
+)
 
 
 def _in_chinese(word: str) -> str:

@@ -43,6 +43,14 @@ _HELP: Final = {
     ),
     "Import conversations and extract what is worth keeping.": "导入对话并提取值得保留的内容。",
     "Extract what waits: messages that were stored and not yet extracted.": "处理等待提取的消息：已保存而尚未提取的。",
+    "also what was set aside or waits for its next try": "已搁置的、等待重试的也一并处理",
+    "Do the home's background work until there is none; one process at a time does it.": (
+        "处理数据目录的后台工作，直到没有为止；同一时间只有一个进程在做。"
+    ),
+    "end after so long without work (else worker.idle_exit_seconds)": (
+        "这么久没有工作就结束（否则按 worker.idle_exit_seconds）"
+    ),
+    "no work is left": "没有剩下的工作",
     "Rebuild the index from the files; only hit counts and verdicts' numbers change.": (
         "用文件重建索引；只有命中次数与判定编号会变。"
     ),
@@ -54,6 +62,9 @@ _HELP: Final = {
     ),
     "Look at the settings.": "查看设置。",
     "Show every setting, its value and where that came from.": "显示每项设置、其值与来源。",
+    "Call the model that extracts and show what it says, or why it fails.": (
+        "调用负责提取的模型，显示它的回答或失败原因。"
+    ),
     "the home (else $MEMSTRATA_HOME, else ~/.memstrata)": (
         "数据目录（否则 $MEMSTRATA_HOME，再否则 ~/.memstrata）"
     ),
@@ -234,6 +245,7 @@ _RENDERED: Final = {
     "there is more: --cursor {cursor}": "还有更多：--cursor {cursor}",
     "degraded: {what}": "降级：{what}",
     "set aside: {what}": "已搁置：{what}",
+    "tried again later: {what}": "稍后重试：{what}",
     "{n} messages wait for extraction ({extractor})": "{n} 条消息等待提取（{extractor}）",
     "importing": "导入",
     "extracting": "提取",
@@ -254,7 +266,14 @@ _STATE: Final = {
     "verdicts": "判定数",
     "workspaces": "项目列表",
     "almost full": "将满",
+    "no model": "没有模型",
     "set aside": "已搁置",
+    "tried again": "稍后重试",
+    "worker": "后台进程",
+    "nobody": "无",
+    "process {pid} on {host} ({role}) since {when}": "进程 {pid}，{host}（{role}），自 {when}",
+    "library": "程序库",
+    "drain": "一次性处理",
     "problems": "问题",
     "degraded": "降级",
     "ok": "正常",

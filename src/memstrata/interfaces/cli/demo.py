@@ -147,7 +147,7 @@ def _last_questions(file: Path, format: str) -> tuple[str, ...]:
 
 def _tour(memory: Memory, workspace: Path | None, read: Read, progress: Progress | None) -> Tour:
     """Extract, then look at what came of it as any reader would."""
-    worked = memory.drain(progress)
+    worked = memory.drain(progress=progress)
     kept = _kept(memory, workspace, worked.verdicts)
     chat = memory.session(SESSION, workspace=workspace)
     names = (one.record.name for one in reversed(kept))

@@ -17,7 +17,7 @@ from memstrata.errors import Invalid
 from memstrata.interfaces.cli import pages
 
 if TYPE_CHECKING:
-    from memstrata.bootstrap import Memory
+    from memstrata.bootstrap import Memory, Worker
     from memstrata.interfaces.cli.out import Out
     from memstrata.interfaces.wire import Json
 
@@ -73,6 +73,21 @@ class Door:
         ):
             _set_level(memory.config())
             yield memory
+
+    @contextmanager
+    def worker(self) -> Iterator[Worker]:
+        """The home as a process that does its background work; warnings of the log go to stderr.
+
+        Raises:
+            Invalid: a setting, a home or an owner that is wrong.
+            Unavailable: the home cannot be written.
+        """
+        from memstrata.bootstrap import Worker
+
+        owner = LOCAL_OWNER if self.owner is None else self.owner
+        with _logged(), Worker.open(self.home, owner=owner) as worker:
+            _set_level(worker.config())
+            yield worker
 
     def workspace(self, memory: Memory, given: str | None) -> str | None:
         """The workspace a command works in: `given`, else the bound one the current folder lies in."""

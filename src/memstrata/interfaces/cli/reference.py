@@ -33,8 +33,9 @@ This page is made from the code: `python -m memstrata.interfaces.cli.reference d
   `{"error": {"code", "message", "retryable", …}}`, its last line where the log warned before.
 - Progress bars appear where stderr is a terminal.
 - Ctrl-C ends a command with exit code 130; what it had done so far is kept.
-- The commands never start background work. Messages stored with `import --no-extract` wait for
-  `memstrata extract`.
+- No command but `worker` does background work. Messages stored with `import --no-extract` wait for
+  `memstrata extract`, or for the process that does the home's background work (`memstrata status`
+  names it).
 - The language is `--lang`, else `$MEMSTRATA_LANG`, else the locale's (`LC_ALL`, `LC_MESSAGES`,
   `LANG`).
 - A command that takes `--workspace` works, without it, in the bound workspace that the current folder

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from memstrata.jobs.worker import Worked
     from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
     from memstrata.pipelines.report import Check, Status
+    from memstrata.pipelines.trial import Trial
     from memstrata.pipelines.world import Report
-    from memstrata.ports import VerdictRow
+    from memstrata.ports import Holding, VerdictRow
 
 
 def when(value: datetime | date | None) -> str:
@@ -299,10 +300,24 @@ def status(out: Out, found: Status, home: str) -> None:
         ("workspaces", "; ".join(found.workspaces)),
         ("almost full", "; ".join(found.full)),
         ("set aside", "; ".join(found.parked)),
+        ("tried again", "; ".join(found.retrying)),
+        ("worker", _worker(found.worker)),
         ("problems", "; ".join(found.problems)),
         ("degraded", "; ".join(found.degraded)),
     ]
     out.fields([(say(name), value) for name, value in rows])
+
+
+def _worker(worker: Holding | None) -> str:
+    if worker is None:
+        return say("nobody")
+    return say(
+        "process {pid} on {host} ({role}) since {when}",
+        pid=worker.pid,
+        host=worker.host,
+        role=say(worker.role),
+        when=when(worker.since),
+    )
 
 
 def _part(counts: Mapping[str, int], head: str) -> dict[str, int]:
@@ -326,6 +341,16 @@ def checks(out: Out, found: Sequence[Check]) -> None:
         mark = say("ok") if one.ok else say("FAULT")
         advice = "" if one.ok or not one.advice else f" → {one.advice}"
         out.text(f"{mark}  {say(one.name)}: {one.found}{advice}")
+
+
+def trial(out: Out, found: Trial) -> None:
+    """What a trial call of the model came to."""
+    if not found.ok:
+        out.text(f"{say('FAULT')}  {found.model or say('no model')}: {found.problem}")
+        return
+    out.text(f"{say('ok')}  {found.model}: {found.seconds:.2f} s")
+    for one in found.sample:
+        out.text(f"  {one}")
 
 
 def settings(out: Out, rows: Sequence[tuple[str, object, str]]) -> None:

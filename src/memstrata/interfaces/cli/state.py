@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     command(app, "doctor", PANEL)(doctor)
     config = doors.group("Look at the settings.", "config")
     command(config, "show")(config_show)
+    command(config, "test")(config_test)
     app.add_typer(config, rich_help_panel=PANEL)
 
 
@@ -39,6 +40,17 @@ def doctor(door: Door) -> Reply:
         wire.answer("doctor", found),
         lambda out: render.checks(out, found),
         exit_code=0 if all(one.ok for one in found) else Corrupt.exit_code,
+    )
+
+
+def config_test(door: Door) -> Reply:
+    """Call the model that extracts and show what it says, or why it fails."""
+    with door.open() as memory:
+        found = memory.test_extraction()
+    return Reply(
+        wire.answer("test_extraction", found),
+        lambda out: render.trial(out, found),
+        exit_code=0 if found.ok else 7,
     )
 
 

@@ -98,14 +98,16 @@ def import_(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="its format (else told by its content)"),
     ] = None,
+    workspace: options.Workspace = None,
     no_extract: Annotated[
         bool, typer.Option("--no-extract", help="store the messages only; see memstrata extract")
     ] = False,
 ) -> Reply:
     """Import conversations and extract what is worth keeping."""
     with bars() as progress, door.open() as memory:
-        files, skipped = _read_in(memory, Path(path), format, progress)
-        worked = None if no_extract else memory.drain(progress)
+        where = door.workspace(memory, workspace)
+        files, skipped = _read_in(memory, Path(path), format, where, progress)
+        worked = None if no_extract else memory.drain(progress=progress)
         notes = (*skipped, *_unread(files), *_idle(memory, worked))
     document: dict[str, wire.Json] = {
         "files": {one: wire.encode(found) for one, found in files.items()},
@@ -120,10 +122,15 @@ def import_(
     )
 
 
-def extract(door: Door) -> Reply:
+def extract(
+    door: Door,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="also what was set aside or waits for its next try")
+    ] = False,
+) -> Reply:
     """Extract what waits: messages that were stored and not yet extracted."""
     with bars() as progress, door.open() as memory:
-        worked = memory.drain(progress)
+        worked = memory.extract(retry=retry, progress=progress)
         notes = _idle(memory, worked)
     return Reply(wire.answer("drain", worked), lambda out: render.extracted(out, worked), notes)
 
@@ -136,7 +143,7 @@ def reindex(door: Door) -> Reply:
 
 
 def _read_in(
-    memory: Memory, path: Path, format: str | None, progress: Progress | None
+    memory: Memory, path: Path, format: str | None, workspace: str | None, progress: Progress | None
 ) -> tuple[dict[str, Imported], tuple[str, ...]]:
     """What a file came to; of a folder each file, and why some were left out.
 
@@ -147,7 +154,9 @@ def _read_in(
     skipped: list[str] = []
     for one in _files(path):
         try:
-            files[str(one)] = memory.import_(one, format=format, progress=progress, extract=False)
+            files[str(one)] = memory.import_(
+                one, format=format, workspace=workspace, progress=progress, extract=False
+            )
         except Invalid as error:
             if not path.is_dir():
                 raise
@@ -177,9 +186,10 @@ def _unread(files: dict[str, Imported]) -> Iterator[str]:
 
 
 def _idle(memory: Memory, worked: Worked | None) -> tuple[str, ...]:
-    """Jobs that were set aside, and messages that go on waiting, with the reason."""
+    """Jobs that were set aside or are tried again, and messages that go on waiting, with the reason."""
     aside = [say("set aside: {what}", what=one) for one in (worked.parked if worked else ())]
     state = memory.status()
+    aside += [say("tried again later: {what}", what=one) for one in state.retrying]
     if state.waiting:
         aside.append(
             say(

@@ -1,0 +1,152 @@
+"""Files and index brought together: at start, after a lost race, by `reindex`. The files rule.
+
+Logs first (what a killed process left without rows is carried out to the end; what a power cut took
+is written again), then the memory folders, then MEMORY.md and the jobs. Run twice, the second run
+finds nothing to do. No memory file is ever rewritten because a person changed it.
+
+Others may write meanwhile: whatever is decided on is read, or looked at again, under the write lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memstrata.domain import checks, layout
+from memstrata.domain.layout import HOME, Place
+from memstrata.domain.plan import EXTRACT
+from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
+from memstrata.errors import Corrupt, Invalid
+from memstrata.pipelines import apply, bind
+from memstrata.pipelines.apply import Target
+from memstrata.pipelines.reconcile import files, lines, messages, shards
+from memstrata.pipelines.world import Problem, Report, World
+
+
+def reconcile(
+    world: World, *, rebuild: bool = False, progress: shards.Progress | None = None
+) -> Report:
+    """Bring index and files together; `rebuild` makes the whole index anew from the files.
+
+    Raises:
+        Unavailable: disk or database said no; what was done so far stands.
+    """
+    report = Report()
+    if rebuild:
+        for owner in owners(world):
+            messages.conversations(world, owner, report, progress)
+            lines.records_of(world, owner, report, progress)
+        apply.begin_rebuilding(world)
+        report.actions.append("cleared the index")
+    rebuilding = apply.rebuilding(world.store)
+    for owner in owners(world):
+        _sweep(world, owner, report)
+        messages.conversations(world, owner, report, progress)
+        lines.records_of(world, owner, report, progress)
+    for key, target in folders(world, report):
+        files.folder(world, key, target, report, progress, fresh=bool(rebuilding))
+        if apply.write_index(world, key, target):
+            report.actions.append(f"wrote {layout.memory_folder(key, target.root)}/{layout.INDEX}")
+    if rebuilding:
+        _remember_away(world, report)
+        apply.end_rebuilding(world, rebuilding)
+    _jobs(world, report)
+    _tell(world, report, rebuild)
+    return report
+
+
+def _tell(world: World, report: Report, rebuild: bool) -> None:
+    if rebuild:
+        world.bus.emit("index.rebuilt", problems=len(report.problems))
+    elif report.actions:
+        world.bus.emit("index.healed", actions=len(report.actions))
+    for one in report.problems:
+        world.bus.emit("file.unreadable", degraded=True, path=one.path, line=one.line)
+
+
+def owners(world: World) -> tuple[str, ...]:
+    """Every owner with a tree in this home, `local` first."""
+    return (LOCAL_OWNER, *_valid_refs(world.vault.folders(Place(HOME, "owners"))))
+
+
+def folders(world: World, report: Report) -> list[tuple[Key, Target]]:
+    """Every memory folder: those on disk, those of bound workspaces, those the index knows.
+
+    A workspace whose root is not there keeps its rows as they are.
+    """
+    found: dict[Key, Target] = {}
+    for owner in owners(world):
+        realm = Realm(world.space, owner)
+        found[Key(realm, "user", "")] = Target(HOME, owner, "")
+        agents = Place(HOME, f"{layout.owner_folder(owner)}memory/agent")
+        for agent in _valid_refs(world.vault.folders(agents)):
+            found[Key(realm, "agent", agent)] = Target(HOME, owner, agent)
+    there, away = _bound(world, report)
+    found |= there
+    report.problems.extend(
+        Problem(one.root, "the workspace is not there; its memories stay as they are")
+        for one in away.values()
+    )
+    for key in world.store.keys(world.space):
+        if key not in found and key.scope != "project":
+            found[key] = Target(HOME, key.realm.owner, key.ref)
+    return list(found.items())
+
+
+def _bound(world: World, report: Report) -> tuple[dict[Key, Target], dict[Key, Target]]:
+    """The bound workspaces whose root is there, and the others."""
+    there: dict[Key, Target] = {}
+    away: dict[Key, Target] = {}
+    try:
+        workspaces = bind.bound(world).values()
+    except Corrupt as error:
+        report.problems.append(Problem(error.path, error.problem))
+        return there, away
+    for one in workspaces:
+        found = there if bind.is_there(world, one.root) else away
+        found[Key(Realm(world.space, ""), "project", one.key)] = Target(
+            one.root, LOCAL_OWNER, one.id
+        )
+    return there, away
+
+
+def _valid_refs(names: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        try:
+            found.append(checks.ref("name", name))
+        except Invalid:
+            continue
+    return found
+
+
+def _sweep(world: World, owner: str, report: Report) -> None:
+    prefix = layout.owner_folder(owner)
+    places = [Place(HOME, f"{prefix}memory/user"), Place(HOME, prefix.rstrip("/"))]
+    agents = Place(HOME, f"{prefix}memory/agent")
+    places += [agents.within(name) for name in world.vault.folders(agents)]
+    swept = sum(world.vault.sweep(place) for place in places)
+    if swept:
+        report.actions.append(f"removed {swept} temporary files that a killed process left")
+
+
+def _remember_away(world: World, report: Report) -> None:
+    """Rows of the workspaces that are not there, as they were recorded."""
+    for key, target in _bound(world, Report())[1].items():
+        unborn = files.without_rows(world, key, target, files.rows_of(world, key), report)
+        files.take_over(world, key, [files.Found(row, None) for row in unborn.values()], report)
+
+
+def _jobs(world: World, report: Report) -> None:
+    """Every session with messages left has a job."""
+    for owner in owners(world):
+        realm = Realm(world.space, owner)
+        known = {job.key for job in world.store.jobs(realm, ("waiting", "running", "parked"))}
+        left = [
+            name for name, _, behind in world.store.sessions(realm) if behind and name not in known
+        ]
+        if not left:
+            continue
+        with world.store.transaction() as tx:
+            for session in left:
+                tx.enqueue(realm, EXTRACT, session, world.clock.now())
+        report.actions.append(f"queued {len(left)} sessions for extraction")

@@ -1,0 +1,400 @@
+"""The memory folders: hand edits, new files, renamed, vanished, returned and unreadable ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from memstrata.domain import layout, markdown, records
+from memstrata.domain.layout import Place
+from memstrata.domain.memory import (
+    DEFAULT_PRIORITY,
+    STANDING_RULE,
+    UNREVIEWED,
+    Evidence,
+    Memory,
+    normalised_name,
+)
+from memstrata.domain.plan import Put
+from memstrata.domain.scope import Key
+from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, Unavailable
+from memstrata.pipelines import apply
+from memstrata.pipelines.apply import Target
+from memstrata.pipelines.reconcile import lines, shards
+from memstrata.pipelines.world import Problem, Report, World
+from memstrata.ports import FileStat, Listing, RecordLine, Stored, StoreWrite
+
+GUARD_FROM: Final = 4
+"""From so many memories on, more than half of a folder gone at once is taken for an accident."""
+
+_EVERY: Final = ("live", "stale", "absent")
+_TAKEN: Final = "its name"
+"""How the problem of a file begins whose name another memory has: it may go without the file changing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file asks of the index: the new row, what it was before, and why (`""`: no new version)."""
+
+    row: Stored
+    before: Stored | None
+    why: str = ""
+
+
+def folder(
+    world: World,
+    key: Key,
+    target: Target,
+    report: Report,
+    progress: shards.Progress | None,
+    *,
+    fresh: bool,
+) -> None:
+    """Take over what changed in one folder. While the index is not whole, records tell what was there."""
+    folder = layout.memory_folder(key, target.root)
+    if target.root:
+        swept = world.vault.sweep(folder) + world.vault.sweep(folder.folder)
+        if swept:
+            report.actions.append(f"removed {swept} temporary files that a killed process left")
+    files = world.vault.scan(folder)
+    if not fresh and _unchanged(world, key, files):
+        return
+    rows = rows_of(world, key)
+    unborn = without_rows(world, key, target, rows, report) if fresh else {}
+    rows |= unborn
+    if _gone(rows, files, folder, report, fresh=fresh):
+        found = [Found(row, None) for row in unborn.values()]
+    else:
+        found = _changes(world, key, target, rows, files or {}, report, progress)
+        found = [replace(o, before=None) if o.row.memory.id in unborn else o for o in found]
+    try:
+        for at in range(0, len(found), apply.MOST):
+            take_over(world, key, found[at : at + apply.MOST], report)
+    except Conflict as error:  # another process was killed since the logs were read
+        report.problems.append(Problem(str(folder), f"{error}; the next run takes it over"))
+
+
+def _changes(
+    world: World,
+    key: Key,
+    target: Target,
+    rows: Mapping[str, Stored],
+    files: Mapping[str, FileStat],
+    report: Report,
+    progress: shards.Progress | None,
+) -> list[Found]:
+    """What the files that differ from their rows ask for, and rows whose file vanished."""
+    folder = layout.memory_folder(key, target.root)
+    by_name = {row.place.name: row for row in rows.values()}
+    names = [name for name in sorted(files) if name.endswith(".md") and name != layout.INDEX]
+    found: list[Found] = []
+    for done, name in enumerate(names, start=1):
+        row = by_name.get(name)
+        if row is None or row.presence != "live" or row.stat != files[name]:
+            one = _file(world, key, target, folder.within(name), row, rows, report)
+            found += [one] if one else []
+            if progress is not None:
+                progress(str(folder), done, len(names))
+    return found + _absent(world, rows, set(names), {one.row.memory.id for one in found})
+
+
+def without_rows(
+    world: World, key: Key, target: Target, rows: Mapping[str, Stored], report: Report
+) -> dict[str, Stored]:
+    """The newest recorded state of each memory without a row, as its row was before any file changed."""
+    found: dict[str, Stored] = {}
+    for id in world.store.record_versions(key):
+        line = _newest_line(world, key, id)
+        if id in rows or line is None or line.kind != lines.MEMORY:
+            continue
+        place = Place(target.root, str(line.data["path"]))
+        try:
+            memory = lines.recorded(world, line, key)
+        except Invalid as error:
+            report.problems.append(Problem(str(place), f"its record cannot be read: {error}"))
+            continue
+        found[id] = Stored(memory, place, str(line.data["digest"]), str(line.data["author"]))
+    return found
+
+
+def _unchanged(world: World, key: Key, files: Mapping[str, FileStat] | None) -> bool:
+    """Whether every file is as the index last saw it: the usual case, without reading a row."""
+    known = world.store.files(key)
+    there = {n: s for n, s in (files or {}).items() if n.endswith(".md") and n != layout.INDEX}
+    live = {n: stat for n, (stat, presence) in known.items() if presence == "live"}
+    return there == live and all(presence != "stale" for _, presence in known.values())
+
+
+def rows_of(world: World, key: Key) -> dict[str, Stored]:
+    rows: dict[str, Stored] = {}
+    after = ""
+    listing = Listing(presences=_EVERY)
+    while page := world.store.memories((key,), listing, world.moment(), after=after):
+        rows |= {row.memory.id: row for row in page}
+        after = page[-1].memory.id
+    return rows
+
+
+def _gone(
+    rows: Mapping[str, Stored],
+    files: Mapping[str, FileStat] | None,
+    folder: Place,
+    report: Report,
+    *,
+    fresh: bool,
+) -> bool:
+    """More than half of a folder gone at once, or the folder itself: taken for an accident, nothing changes.
+
+    An index made anew cannot tell what went at once from what went one by one.
+    """
+    live = [row for row in rows.values() if row.presence != "absent"]
+    missing = [row for row in live if row.place.name not in (files or {})]
+    if files is None and live:
+        report.problems.append(
+            Problem(str(folder), f"the folder is gone; its {len(live)} memories stay as they are")
+        )
+        return True
+    if not fresh and len(live) >= GUARD_FROM and len(missing) * 2 > len(live):
+        report.problems.append(
+            Problem(
+                str(folder),
+                f"{len(missing)} of {len(live)} files are gone at once; nothing was changed. "
+                "Put them back, or delete the memories one by one",
+            )
+        )
+        return True
+    return False
+
+
+def _file(
+    world: World,
+    key: Key,
+    target: Target,
+    place: Place,
+    row: Stored | None,
+    rows: Mapping[str, Stored],
+    report: Report,
+) -> Found | None:
+    """What one file that differs from the index asks for."""
+    try:
+        data, stat = world.vault.read(place)
+    except (NotFound, Invalid, Unavailable) as error:
+        report.problems.append(Problem(str(place), str(error)))
+        return None
+    digest = markdown.digest(data)
+    if row is not None and row.digest == digest and not row.problem:
+        return Found(replace(row, presence="live", since=None, stat=stat), row)
+    now = world.clock.now()
+    try:
+        memory = markdown.parse(data, str(place), key, now=now, zone=world.zone)
+        held = _holder(row, rows, memory, place, world)
+        known = _newest_line(world, key, memory.id)
+        if known is not None and known.data.get("digest") == digest:
+            again = lines.recorded(world, known, key)
+            return Found(Stored(again, place, digest, str(known.data["author"]), stat), held, "")
+        _refuse_sensitive(world, memory, place)
+        newest = max(held.memory.version if held else 0, known.version if known else 0)
+        edited = _edited(memory, held, newest, now)
+        author = held.owner if held else target.owner
+        return Found(
+            Stored(edited, place, digest, author, stat),
+            held,
+            "edited by hand" if newest else "made by hand",
+        )
+    except Corrupt as error:
+        report.problems.append(Problem(error.path, error.problem, error.line))
+        return _stale(row, stat, error, now)
+    except Invalid as error:
+        report.problems.append(Problem(str(place), f"its record cannot be read: {error}"))
+        return None
+
+
+def _holder(
+    row: Stored | None, rows: Mapping[str, Stored], memory: Memory, place: Place, world: World
+) -> Stored | None:
+    """The row that this file is about: by its id; a file that was renamed takes its row along."""
+    holder = rows.get(memory.id)
+    if holder is None or holder.place == place:
+        if row is not None and row.memory.id != memory.id:
+            raise Corrupt(str(place), f"its id changed from {row.memory.id} to {memory.id}")
+        return holder
+    if world.vault.stat(holder.place) is not None:
+        raise Corrupt(str(place), f"carries the id {memory.id}, which {holder.place} has already")
+    return holder
+
+
+def _newest_line(world: World, key: Key, id: str) -> RecordLine | None:
+    lines = world.store.records((key,), id)
+    return max(lines, key=lambda line: (line.version, line.at), default=None)
+
+
+def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:
+    kinds = list(dict.fromkeys(finding.kind for finding in world.findings_of(memory)))
+    if kinds:
+        raise Corrupt(str(place), f"holds {', '.join(kinds)}: not indexed; take it out of the file")
+
+
+def _edited(memory: Memory, held: Stored | None, newest: int, now: datetime) -> Memory:
+    """The next version, as a person wrote it; its sources stay, with their quotes."""
+    if held is None:
+        made = replace(memory, version=newest + 1)
+        return _unreviewed(made) if memory.key.scope == "project" else made
+    before = held.memory
+    if before.note == UNREVIEWED:
+        memory = _unreviewed(memory)
+    return replace(
+        memory,
+        version=newest + 1,
+        origin="file",
+        authority="person",
+        evidence=_with_quotes(memory.evidence, before.evidence),
+        created_at=before.created_at,
+        updated_at=max(now, before.updated_at),
+    )
+
+
+def _unreviewed(memory: Memory) -> Memory:
+    """What came with a workspace's files: a clone is not to be trusted with a standing rule."""
+    rule = memory.priority == STANDING_RULE
+    priority = DEFAULT_PRIORITY[memory.type] if rule else memory.priority
+    return replace(memory, note=UNREVIEWED, priority=priority)
+
+
+def _with_quotes(
+    evidence: tuple[Evidence, ...], before: tuple[Evidence, ...]
+) -> tuple[Evidence, ...]:
+    quotes = {(e.session, e.message, e.start, e.end): e.quote for e in before}
+    return tuple(
+        replace(e, quote=e.quote or quotes.get((e.session, e.message, e.start, e.end), ""))
+        for e in evidence
+    )
+
+
+def _stale(row: Stored | None, stat: FileStat, error: Corrupt, now: datetime) -> Found | None:
+    """A file that cannot be taken over: its last good row stands, marked."""
+    if row is None:
+        return None
+    problem = error.problem if error.line is None else f"line {error.line}: {error.problem}"
+    if (row.presence, row.problem, row.stat) == ("stale", problem, stat):
+        return None
+    return Found(replace(row, presence="stale", since=now, problem=problem, stat=stat), row)
+
+
+def _absent(
+    world: World, rows: Mapping[str, Stored], names: set[str], taken: set[str]
+) -> list[Found]:
+    """Rows whose file vanished."""
+    now = world.clock.now()
+    return [
+        Found(replace(row, presence="absent", since=now, stat=None), row)
+        for row in rows.values()
+        if row.presence != "absent" and row.place.name not in names and row.memory.id not in taken
+    ]
+
+
+def take_over(world: World, key: Key, found: Sequence[Found], report: Report) -> None:
+    """Rows, and for a person's edit a record line; what moved meanwhile is left for the next run."""
+    undo: list[Callable[[], None]] = []
+    with world.vault.exclusive():
+        try:
+            with world.store.transaction() as tx:
+                lines: dict[str, list[tuple[Key | None, records.Line]]] = {}
+                for one, row in _rows_to_put(world, tx, key, found, report):
+                    _say(report, one, row)
+                    if one.why and row is one.row:
+                        put = Put(row.memory, "file", "person", one.why)
+                        line = records.of_put(
+                            put, owner=row.owner, digest=row.digest, path=row.place.path
+                        )
+                        lines.setdefault(row.owner, []).append((key, line))
+                for owner, group in lines.items():
+                    apply.write_records(world, tx, owner, group, undo)
+        except BaseException:
+            apply.take_back(undo)
+            raise
+    for one in found:
+        if one.why:
+            world.bus.emit("file.taken_over", id=one.row.memory.id, version=one.row.memory.version)
+        elif one.row.presence == "absent":
+            world.bus.emit("file.absent", degraded=True, id=one.row.memory.id)
+
+
+def _rows_to_put(
+    world: World, tx: StoreWrite, key: Key, found: Sequence[Found], report: Report
+) -> list[tuple[Found, Stored]]:
+    """Put the rows that `found` asks for; one whose name is taken is marked stale.
+
+    Again and again, for a name may be given up by a file that comes later.
+    """
+    left = [one for one in found if _is_as_seen(world, tx, key, one)]
+    done: list[tuple[Found, Stored]] = []
+    clashes: list[tuple[Found, Stored]] = []
+    while left:
+        clashes = []
+        for one in left:
+            clash = _clash(world, tx, one)
+            if clash is None:
+                _put(tx, one.row)
+                done.append((one, one.row))
+                continue
+            clashes.append((one, clash))
+            if _changes_row(one, clash):
+                _put(tx, clash)
+        if len(clashes) == len(left):
+            break
+        left = [one for one, _ in clashes]
+    report.problems.extend(Problem(str(row.place), row.problem) for _, row in clashes)
+    return done + [(one, row) for one, row in clashes if _changes_row(one, row)]
+
+
+def _put(tx: StoreWrite, row: Stored) -> None:
+    tx.put(row)
+    tx.set_shard(apply.INDEX_LOG, str(row.place.folder), apply.STALE)
+
+
+def _changes_row(one: Found, clash: Stored) -> bool:
+    """Whether the stale row is news: a new file that clashes gets none, one that still clashes keeps its own."""
+    if one.before is None:
+        return not one.why
+    return replace(clash, since=one.before.since) != one.before
+
+
+def _is_as_seen(world: World, tx: StoreWrite, key: Key, one: Found) -> bool:
+    return tx.memory((key,), one.row.memory.id) == one.before and not _moved_on(world, one.row)
+
+
+def _moved_on(world: World, row: Stored) -> bool:
+    try:
+        return world.vault.stat(row.place) != row.stat
+    except Invalid:
+        return True
+
+
+def _clash(world: World, tx: StoreWrite, one: Found) -> Stored | None:
+    """The row marked stale if the file's name belongs to another memory that is valid now."""
+    memory, now = one.row.memory, world.clock.now()
+    known = one.before is not None and one.before.presence == "live" and not one.why
+    if known or one.row.presence != "live" or memory.status(now, world.zone) != "active":
+        return None
+    for other in tx.named(memory.key, normalised_name(memory.name)):
+        valid = other.memory.status(now, world.zone) == "active"
+        if other.memory.id != memory.id and valid and not other.problem.startswith(_TAKEN):
+            held = one.before or one.row
+            problem = f"{_TAKEN} {memory.name!r} belongs to {other.memory.id} already"
+            return replace(held, presence="stale", since=now, problem=problem, stat=one.row.stat)
+    return None
+
+
+def _say(report: Report, one: Found, row: Stored) -> None:
+    if row.presence == "stale":
+        report.actions.append(f"{row.memory.id} cannot be read; its last good version stands")
+    elif row.presence == "absent":
+        report.actions.append(f"{row.memory.id} is absent: {row.place} vanished")
+    elif one.why:
+        report.actions.append(f"{row.memory.id} {one.why}: version {row.memory.version}")
+    elif one.before is None:
+        report.actions.append(f"indexed {row.place}")
+    elif one.before.presence != "live":
+        report.actions.append(f"{row.memory.id} is back")

@@ -1,0 +1,311 @@
+"""What a model may answer, read item by item: a good one is kept, a bad one reported with its number and why.
+
+The schemas that go out are written by hand: short, without unions and references, so that strict
+providers and small grammars take them. What comes back is read more leniently than they say.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from memstrata.domain.candidate import Change
+from memstrata.domain.memory import MAX_BODY, MAX_ENTITIES, MAX_NAME, TYPE_ALIASES, TYPES, Type
+from memstrata.domain.scope import SCOPES, Scope
+from memstrata.prompts import loose_json
+from memstrata.prompts.template import one_line
+
+Ruling = Literal["add", "update", "merge", "delete", "noop"]
+RULINGS: Final = ("add", "update", "merge", "delete", "noop")
+RULING_ALIASES: Final[Mapping[str, Ruling]] = {"store": "add", "skip": "noop"}
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_DAY: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ]\d\d:.*)?", re.DOTALL)
+_NOTHING: Final = frozenset(("", "null", "none", "n/a", "unknown"))
+
+
+def _clean(value: object) -> object:
+    """Text that a memory can hold: no control character, no half of a character."""
+    return _CONTROL.sub(" ", value).strip() if isinstance(value, str) else value
+
+
+def _line(value: object) -> object:
+    found = _clean(value)
+    return one_line(found) if isinstance(found, str) else found
+
+
+def _word(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _type(value: object) -> object:
+    word = _word(value)
+    return TYPE_ALIASES.get(word, word) if isinstance(word, str) else word
+
+
+def _ruling(value: object) -> object:
+    word = _word(value)
+    return RULING_ALIASES.get(word, word) if isinstance(word, str) else word
+
+
+def _whole(value: object) -> object:
+    """80.0 and "80" are 80."""
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(?:\.0+)?\s*", value):
+        return int(float(value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _some(value: object) -> object:
+    """A list where one thing may stand for itself."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    return [value] if isinstance(value, Mapping) else value
+
+
+def _names(value: object) -> object:
+    found = _some(value)
+    if not isinstance(found, list):
+        return found
+    names = [_line(one) for one in found if isinstance(one, str)]
+    kept = [name for name in names if isinstance(name, str) and 0 < len(name) <= MAX_NAME]
+    return list(dict.fromkeys(kept))[:MAX_ENTITIES]
+
+
+def _day(value: object, *, last: bool) -> object:
+    """A day; a month or a year alone stands for its first or `last` day."""
+    if not isinstance(value, str):
+        return value
+    parts = _DAY.fullmatch(value.strip())
+    if parts is None or parts[3]:
+        return parts[0].strip()[:10] if parts else value
+    year, month = int(parts[1]), int(parts[2] or (12 if last else 1))
+    if not (year >= 1 and 1 <= month <= 12):
+        return value
+    return date(year, month, calendar.monthrange(year, month)[1] if last else 1)
+
+
+Text = Annotated[str, BeforeValidator(_clean)]
+Line = Annotated[str, BeforeValidator(_line)]
+FirstDay = Annotated[date | None, BeforeValidator(lambda value: _day(value, last=False))]
+LastDay = Annotated[date | None, BeforeValidator(lambda value: _day(value, last=True))]
+
+
+class Item(BaseModel):
+    """Unknown fields are passed over; what says nothing (null, "", "none") counts as left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _said(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        named = {
+            str(name).strip().lower().replace(" ", "_"): inner for name, inner in value.items()
+        }
+        return {
+            name: inner
+            for name, inner in named.items()
+            if inner is not None
+            and not (isinstance(inner, str) and inner.strip().lower() in _NOTHING)
+        }
+
+
+class QuoteItem(Item):
+    """Where an item is from: the id of a message as it was shown, and words of it."""
+
+    message: Line = Field(min_length=1, max_length=256)
+    quote: str = Field(min_length=1)
+
+
+class CandidateItem(Item):
+    """One proposed memory, as the model put it. Nothing in it is believed before the gates have seen it."""
+
+    scope: Annotated[Scope, BeforeValidator(_word)]
+    type: Annotated[Type, BeforeValidator(_type)]
+    name: Line = Field(min_length=1)
+    description: Line = Field(min_length=1, max_length=MAX_BODY)
+    evidence: Annotated[tuple[QuoteItem, ...], BeforeValidator(_some)] = Field(
+        min_length=1, max_length=20
+    )
+    body: Text = Field("", max_length=MAX_BODY)
+    confidence: float = Field(0.8, ge=0, le=1, allow_inf_nan=False)
+    priority: Annotated[int | None, BeforeValidator(_whole)] = Field(None, ge=-1, le=100)
+    entities: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
+    subject: Line = Field("user", max_length=MAX_NAME)
+    slot: Line = Field("", max_length=MAX_NAME)
+    change: Annotated[Change, BeforeValidator(_word)] = "states"
+    scene: Line = Field("", max_length=MAX_BODY)
+    happened_from: FirstDay = None
+    happened_until: LastDay = None
+    valid_until: LastDay = None
+
+
+class DecisionItem(Item):
+    """What one candidate, counted from 1, does to what is known; `target` is an id as it was shown."""
+
+    candidate: Annotated[int, BeforeValidator(_whole)] = Field(ge=1)
+    decision: Annotated[Ruling, BeforeValidator(_ruling)]
+    target: Line = Field("", max_length=256)
+    reason: Line = Field("", max_length=2_000)
+
+
+T = TypeVar("T", bound=Item)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An item that cannot be used: its number in the answer (from 0), why, and its name if it has one."""
+
+    index: int
+    reason: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed(Generic[T]):
+    """What an answer holds. `cut`: it ends in the middle; `wanting`: what good items lack, by number."""
+
+    items: tuple[tuple[int, T], ...]
+    rejected: tuple[Rejected, ...]
+    wanting: tuple[Rejected, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """The form of an answer: an object whose `key` holds a list of `item`s.
+
+    `same` is what tells two items apart; `lacks` says what a good item should still be asked for once.
+    """
+
+    key: str
+    item: type[T]
+    shape: Mapping[str, object]
+    same: Callable[[T], object]
+    lacks: Callable[[T], str]
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of the whole answer."""
+        listed = {"type": "array", "items": dict(self.shape)}
+        return _object({self.key: listed}, (self.key,))
+
+    def parse(self, text: str) -> Parsed[T] | None:
+        """The items in a model's answer; None when it holds no such list."""
+        found = loose_json.find(text, self.key, self.item.model_fields.keys())
+        if found is None:
+            return None
+        items: list[tuple[int, T]] = []
+        rejected: list[Rejected] = []
+        for index, value in enumerate(found.values):
+            if isinstance(value, loose_json.Broken):
+                rejected.append(Rejected(index, value.reason))
+                continue
+            try:
+                items.append((index, self.item.model_validate(value)))
+            except ValidationError as error:
+                rejected.append(Rejected(index, _why(error), _name(value)))
+        wanting = [
+            Rejected(index, lack, getattr(item, "name", ""))
+            for index, item in items
+            if (lack := self.lacks(item))
+        ]
+        return Parsed(tuple(items), tuple(rejected), tuple(wanting), found.cut)
+
+
+def _name(value: object) -> str:
+    name = value.get("name") if isinstance(value, Mapping) else None
+    return str(_line(name))[:MAX_NAME] if isinstance(name, str) else ""
+
+
+def _why(error: ValidationError) -> str:
+    """Every fault, without the words that were given: those are the conversation's."""
+    faults = [
+        f"{'.'.join(map(str, one['loc'])) or 'item'}: {one['msg']}"
+        for one in error.errors(include_input=False, include_url=False)
+    ]
+    return "; ".join(faults[:6])
+
+
+def _object(properties: Mapping[str, object], required: Sequence[str]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_TEXT: Final[dict[str, Any]] = {"type": "string"}
+
+
+def _lacks_reason(item: CandidateItem) -> str:
+    """A rule or decision carries why and how to apply it, when that was said."""
+    if item.type not in ("feedback", "project") or item.body:
+        return ""
+    return 'body: add "**Why:** … **How to apply:** …" if it was said, else leave it out again'
+
+
+CANDIDATES: Final = Form(
+    key="candidates",
+    item=CandidateItem,
+    shape=_object(
+        {
+            "scope": {"type": "string", "enum": list(SCOPES)},
+            "type": {"type": "string", "enum": list(TYPES)},
+            "name": _TEXT,
+            "description": _TEXT,
+            "evidence": {
+                "type": "array",
+                "items": _object({"message": _TEXT, "quote": _TEXT}, ("message", "quote")),
+            },
+            "confidence": {"type": "number"},
+            "priority": {"type": "integer"},
+            "entities": {"type": "array", "items": _TEXT},
+            "subject": _TEXT,
+            "slot": _TEXT,
+            "change": {"type": "string", "enum": ["states", "ends"]},
+            "scene": _TEXT,
+            "body": _TEXT,
+            "happened_from": _TEXT,
+            "happened_until": _TEXT,
+            "valid_until": _TEXT,
+        },
+        ("scope", "type", "name", "description", "evidence", "confidence"),
+    ),
+    same=lambda item: (item.scope, item.name.casefold(), item.description.casefold()),
+    lacks=_lacks_reason,
+)
+
+DECISIONS: Final = Form(
+    key="decisions",
+    item=DecisionItem,
+    shape=_object(
+        {
+            "candidate": {"type": "integer"},
+            "decision": {"type": "string", "enum": list(RULINGS)},
+            "target": _TEXT,
+            "reason": _TEXT,
+        },
+        ("candidate", "decision", "target", "reason"),
+    ),
+    same=lambda item: item.candidate,
+    lacks=lambda _: "",
+)
+
+FORMS: Final = {form.key: form for form in (CANDIDATES, DECISIONS)}
+"""The forms by the name that a prompt file's `answer` gives them."""

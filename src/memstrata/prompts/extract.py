@@ -1,0 +1,275 @@
+"""Asking for candidates: the conversation as a model is shown it, and its items as candidates of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, tzinfo
+from typing import Final
+
+from memstrata.domain.candidate import Candidate
+from memstrata.domain.memory import Authority, Evidence
+from memstrata.domain.rules import dates
+from memstrata.domain.scope import Scope
+from memstrata.domain.turn import Message
+from memstrata.prompts import quotes
+from memstrata.prompts.answers import CandidateItem, QuoteItem, Rejected
+from memstrata.prompts.template import Rendered, indented, load, one_line
+
+MOST_CHARACTERS: Final = 12_000
+"""Of one message; a longer one is shown without its middle."""
+
+_TAIL: Final = 3_000
+_AROUND: Final = 300
+"""How far from a quote, in characters, the day it is about may be named."""
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_CJK: Final = re.compile("[\u3400-\u9fff]")
+_OWNER: Final = frozenset(("user", "the user", "i", "me", "myself", "用户", "我", "本人"))
+
+
+def readable(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Those a model is shown: neither commands nor wordless nor a tool's text."""
+    return tuple(one for one in messages if not one.skip)
+
+
+def question(
+    messages: Sequence[Message],
+    *,
+    background: Sequence[Message] = (),
+    zone: tzinfo,
+    scopes: Sequence[Scope],
+    scene: str = "",
+) -> Rendered:
+    """The extraction prompt for a batch. `background` are the messages before it, not to be extracted.
+
+    Messages are shown under short ids, m1, m2, … and b1, b2, … for the background, with their day in
+    `zone`; `scopes` are those the session has, `scene` the previous one's name.
+    """
+    return load("extract").render(
+        scopes=", ".join(scopes),
+        scene=scene or "none",
+        messages="\n".join(
+            _shown(id, message, zone) for id, message in _ids(messages, background).items()
+        ),
+    )
+
+
+def candidates(
+    items: Sequence[CandidateItem],
+    messages: Sequence[Message],
+    zone: tzinfo,
+    background: Sequence[Message] = (),
+) -> tuple[tuple[Candidate, ...], tuple[Rejected, ...]]:
+    """`items` as candidates, and those that name no message they were shown.
+
+    A message is named by the id it was shown under, or by its own. A quote becomes the exact words
+    of the message with their span; one that does not stand there is passed on as it is (span 0 to 0),
+    for the support gate to refuse. Background may add to the evidence, never be all of it. Authority
+    is the role of the quoted messages. Relative days in name and description are put on the
+    calendar, and days that the quoted messages do not name are left out.
+    """
+    batch = _Batch(messages, background, zone)
+    found: list[Candidate] = []
+    rejected: list[Rejected] = []
+    for index, item in enumerate(items):
+        sources = batch.sources(item.evidence)
+        if any(source.fresh for source in sources):
+            found.append(_candidate(item, sources))
+        else:
+            why = "rests on the background alone" if sources else "names no message it was shown"
+            rejected.append(Rejected(index, why, item.name))
+    return tuple(found), tuple(rejected)
+
+
+def _ids(messages: Sequence[Message], background: Sequence[Message]) -> dict[str, Message]:
+    """The short ids, background first: safe whatever a host calls its messages, and easy to copy."""
+    return {
+        f"{letter}{number}": message
+        for letter, group in (("b", background), ("m", messages))
+        for number, message in enumerate(readable(group), start=1)
+    }
+
+
+def _shown(id: str, message: Message, zone: tzinfo) -> str:
+    who = one_line(f"{message.role} {message.name}")
+    day = _day(message, zone)
+    when = f"{day} {_WEEKDAYS[day.weekday()]}" if day else "day unknown"
+    text = message.content
+    if len(text) > MOST_CHARACTERS:
+        left = len(text) - MOST_CHARACTERS
+        head = text[: MOST_CHARACTERS - _TAIL]
+        text = f"{head} [… {left:,} characters left out …] {text[-_TAIL:]}"
+    return f"[{id}] {who}, {when}: {indented(text)}"
+
+
+def _day(message: Message, zone: tzinfo) -> date | None:
+    """The owner's day on which it was said; at the two ends of the calendar UTC's."""
+    if message.said_at is None:
+        return None
+    try:
+        return message.said_at.astimezone(zone).date()
+    except OverflowError:
+        return message.said_at.date()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A quoted message: the evidence, and the days that are named around the quote."""
+
+    message: Message
+    evidence: Evidence
+    fresh: bool
+    day: date | None
+    nearby: str
+    zone: tzinfo
+
+
+class _Batch:
+    """The messages by the ids a model may name them with."""
+
+    def __init__(
+        self, messages: Sequence[Message], background: Sequence[Message], zone: tzinfo
+    ) -> None:
+        shown = _ids(messages, background)
+        self._by_id: Mapping[str, Message] = {one.id: one for one in shown.values()} | shown
+        self._fresh = {one.id for one in readable(messages)}
+        self._zone = zone
+
+    def sources(self, evidence: Sequence[QuoteItem]) -> list[_Source]:
+        """A source for each quote whose message was shown."""
+        return list(dict.fromkeys(filter(None, map(self._source, evidence))))
+
+    def _source(self, item: QuoteItem) -> _Source | None:
+        named = item.message.strip("[]() ")
+        message = self._by_id.get(named) or self._by_id.get(named.lower())
+        if message is None:
+            return None
+        start, end = quotes.locate(item.quote, message.content) or (0, 0)
+        words = message.content[start:end] or item.quote
+        return _Source(
+            message=message,
+            evidence=Evidence(message.id, start, end, words, message.session),
+            fresh=message.id in self._fresh,
+            day=_day(message, self._zone),
+            nearby=message.content[max(0, start - _AROUND) : end + _AROUND],
+            zone=self._zone,
+        )
+
+
+def _candidate(item: CandidateItem, sources: Sequence[_Source]) -> Candidate:
+    found = Candidate(
+        scope=item.scope,
+        type=item.type,
+        name=item.name,
+        description=item.description,
+        evidence=tuple(source.evidence for source in sources),
+        authority=_authority(sources),
+        said_at=max(filter(None, (one.message.said_at for one in sources)), default=None),
+        body=item.body,
+        confidence=item.confidence,
+        priority=item.priority,
+        entities=item.entities,
+        subject="user" if item.subject.casefold() in _OWNER else item.subject.casefold(),
+        slot=item.slot.casefold(),
+        change=item.change,
+        scene=item.scene,
+    )
+    days = _Days(sources)
+    first, last = _happened(item, days)
+    return replace(
+        _resolved(found, item, days),
+        happened_from=first,
+        happened_until=last,
+        valid_from=None if item.type == "episodic" else _begins(days, sources[0].zone),
+        valid_until=_until(item, days),
+    )
+
+
+def _authority(sources: Sequence[_Source]) -> Authority:
+    """Who said it: the user if one of the quoted messages is theirs, else the assistant, else a tool."""
+    roles = {source.message.role for source in sources}
+    return "user" if "user" in roles else "assistant" if "assistant" in roles else "tool"
+
+
+def _both_ways(text: str, day: date | None) -> tuple[tuple[dates.Named, ...], ...]:
+    """The days named in `text`, read as past and as to come: "on Friday" may be either."""
+    chinese = _CJK.search(text) is not None
+    return tuple(dates.find(text, day, past=past, chinese=chinese) for past in (True, False))
+
+
+class _Days:
+    """The days named around the quotes: `named` in either reading, `sure` when both agree."""
+
+    def __init__(self, sources: Sequence[_Source]) -> None:
+        self.said = max(filter(None, (source.day for source in sources)), default=None)
+        self.named: list[dates.Named] = []
+        self.sure: list[dates.Named] = []
+        for source in sources:
+            past, coming = _both_ways(source.nearby, source.day)
+            self.named += dict.fromkeys((*past, *coming))
+            self.sure += [one for one in past if one in coming]
+
+    def around(self, day: date | None) -> dates.Named | None:
+        """A named stretch of days that `day` lies in."""
+        return next((one for one in self.named if day and one.first <= day <= one.last), None)
+
+    def one(self, role: dates.Role) -> dates.Named | None:
+        """The first sure one of that role."""
+        return next((one for one in self.sure if one.role == role), None)
+
+
+def _resolved(found: Candidate, item: CandidateItem, days: _Days) -> Candidate:
+    """Name and description with their relative days on the calendar, and what the quotes' days resolve to."""
+    name, _ = _written(found.name, days.said, item)
+    description, put = _written(found.description, days.said, item)
+    told = [one.iso.rpartition(" ")[2] for one in days.named if one.relative]
+    resolved = tuple(dict.fromkeys((*put, *told)))
+    return replace(found, name=name, description=description, resolved=resolved)
+
+
+def _written(text: str, day: date | None, item: CandidateItem) -> tuple[str, tuple[str, ...]]:
+    """`text` with each relative day that has one meaning, or the one that the item means, written out."""
+    past, coming = _both_ways(text, day)
+    meant = tuple(filter(None, (item.happened_from, item.happened_until, item.valid_until)))
+    sure = [
+        one
+        for one in dict.fromkeys((*past, *coming))
+        if one.iso not in text
+        and ((one in past and one in coming) or any(one.first <= d <= one.last for d in meant))
+    ]
+    apart = [one for i, one in enumerate(sure) if all(one.start >= o.end for o in sure[:i])]
+    return dates.written(text, tuple(apart), chinese=_CJK.search(text) is not None)
+
+
+def _happened(item: CandidateItem, days: _Days) -> tuple[date | None, date | None]:
+    """From when until when an event took place: the model's days where they were named, else the one named."""
+    if item.type != "episodic":
+        return None, None
+    stretch = days.around(item.happened_from) or days.around(item.happened_until)
+    if stretch is None:
+        stretch = days.sure[0] if len(days.sure) == 1 else None
+    if stretch is None:
+        return None, None
+    first = item.happened_from if days.around(item.happened_from) else stretch.first
+    last = item.happened_until if days.around(item.happened_until) else stretch.last
+    return first, max(filter(None, (first, last)), default=None)
+
+
+def _until(item: CandidateItem, days: _Days) -> date | None:
+    """The last day it holds, if the quotes name it and it had not passed when they were said."""
+    named = days.one("until")
+    own = named.last if named else None
+    last = item.valid_until if days.around(item.valid_until) else own
+    return None if last and days.said and last < days.said else last
+
+
+def _begins(days: _Days, zone: tzinfo) -> datetime | None:
+    """The midnight since when it holds; None for the day it was said, which is the default."""
+    since = days.one("since")
+    if since is None or since.first == days.said:
+        return None
+    try:
+        return datetime.combine(since.first, time(), zone).astimezone(UTC)
+    except OverflowError:
+        return None

@@ -1,0 +1,104 @@
+"""`--json`: one document on stdout and nothing else, from every command; progress goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+from tests.interfaces.command import PROGRAM, Run, environment, here
+
+from memstrata.interfaces.cli import app, reference
+
+
+@pytest.fixture
+def cli(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """`memstrata` in this process."""
+    return here(home, monkeypatch, capsys)
+
+
+@pytest.fixture
+def conversation(tmp_path: Path) -> Path:
+    """A file of two messages, and a line that is none."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text(
+        '{"role": "user", "id": "m1", "content": "I live in Gdynia."}\n'
+        "no json\n"
+        '{"role": "user", "id": "m2", "content": "I think I prefer oat milk."}\n'
+    )
+    return path
+
+
+def commands() -> set[str]:
+    """The words of every command there is."""
+    root = typer.main.get_command(app.build())
+    return {path.removeprefix(f"{app.NAME} ") for path, _ in reference.leaves(root, app.NAME)}
+
+
+@pytest.mark.promise("cli.json")
+def test_every_command_answers_with_one_document(cli: Run, conversation: Path) -> None:
+    added = cli("add", "--name", "n", "--description", "d", "--json")
+    id = added.json["id"]
+    runs = {"add": added}
+    given = {
+        "demo": (),
+        "import": (str(conversation),),
+        "search": ("Gdynia",),
+        "list": (),
+        "show": (id,),
+        "trace": (id,),
+        "history": (id,),
+        "why": (),
+        "extract": (),
+        "reindex": (),
+        "status": (),
+        "doctor": (),
+        "config show": (),
+        "worker": ("--idle-exit", "0"),
+        "config test": (),
+    }
+    codes = {"config test": 7}  # no model is set
+    for command, arguments in given.items():
+        runs[command] = cli(*command.split(), *arguments, "--json")
+    assert set(runs) == commands()
+    for command, ran in runs.items():
+        assert ran.code == codes.get(command, 0), (command, ran.err)
+        assert isinstance(json.loads(ran.out), dict), command
+        assert ran.out.endswith("}\n"), command
+        assert ran.err == "", command
+
+
+@pytest.mark.promise("cli.json")
+@pytest.mark.parametrize(
+    "arguments, code", [(("show", "mem_none"), 4), (("list", "--limit", "0"), 2), (("lst",), 2)]
+)
+def test_an_error_is_one_document_on_stderr(
+    cli: Run, arguments: tuple[str, ...], code: int
+) -> None:
+    ran = cli(*arguments, "--json")
+    assert (ran.code, ran.out) == (code, "")
+    assert set(json.loads(ran.err)) == {"error"}
+
+
+@pytest.mark.promise("cli.json")
+def test_progress_goes_to_stderr(home: Path, conversation: Path) -> None:
+    """Stderr is a terminal here, so there are bars; stdout is a pipe and stays clean."""
+    master, slave = pty.openpty()
+    ran = subprocess.Popen(
+        [*PROGRAM, "import", str(conversation), "--json"],
+        env=environment(home, TERM="xterm", COLUMNS="80"),
+        stdout=subprocess.PIPE,
+        stderr=slave,
+    )
+    os.close(slave)
+    out, _ = ran.communicate(timeout=60)
+    shown = os.read(master, 65_536)
+    os.close(master)
+    assert ran.returncode == 0
+    (found,) = json.loads(out)["files"].values()
+    assert found["stored"] == 2
+    assert b"importing" in shown
