@@ -358,7 +358,10 @@ class HomeLock(Protocol):
 Fields = Mapping[str, object]
 """A request or an answer: values that JSON holds."""
 Answering = Callable[[Fields, Callable[[Fields], None]], Fields]
-"""Answers a request; what it tells meanwhile (progress) goes to whoever asked."""
+"""Answers a request; what it tells meanwhile (progress) goes to whoever asked.
+
+Where it raises `NobodyListens`, whoever asked is hung up on and told nothing else.
+"""
 
 
 class NobodyListens(Unavailable):

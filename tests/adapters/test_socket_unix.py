@@ -277,6 +277,14 @@ def test_closing_hangs_up_on_whoever_waits(path: Path) -> None:
     assert len(errors) == 1
 
 
+def test_who_cannot_answer_any_more_hangs_up(path: Path) -> None:
+    def answer(request: Fields, _: object) -> Fields:
+        raise NobodyListens("about to stop")
+
+    with served(path, answer) as one, pytest.raises(NobodyListens):
+        one.ask({}, SOON)
+
+
 def test_no_answer_in_time(path: Path) -> None:
     free = threading.Event()
 

@@ -35,6 +35,7 @@ from memstrata.jobs.worker import Worked
 from memstrata.pipelines import extract, reconcile
 from memstrata.pipelines.extract import Outcome
 from memstrata.pipelines.world import World
+from memstrata.ports import NobodyListens
 
 QUICK = {"worker.retry_seconds": 0.05, "timezone": "UTC"}
 
@@ -248,7 +249,7 @@ def test_closing_while_somebody_waits(work: Open, gate: Gate) -> None:
         until(memory._holder._is_ending)
         gate.open.set()
         closing.join(SOON)
-        with pytest.raises(Unavailable):
+        with pytest.raises(NobodyListens):
             waiting.result(SOON)
     assert gate.passed == 1
 
@@ -548,6 +549,7 @@ def test_switched_off_it_says_so(work: Open) -> None:
     with pytest.raises(Denied, match="switched off"):
         socket_of(memory).ask({"do": "search", "query": "x"}, SOON)
     assert socket_of(memory).ask({"do": "drain"}, SOON)["batches"] == 0
+    assert memory.drain() == Worked()
 
 
 @contextmanager

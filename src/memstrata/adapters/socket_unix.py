@@ -177,9 +177,9 @@ class Server:
             ).start()
 
     def _attend(self, peer: socket.socket) -> None:
-        """Answer one peer until it goes or is too slow."""
+        """Answer one peer until it goes or is too slow, or there is nobody to answer it any more."""
         try:
-            with suppress(OSError):
+            with suppress(OSError, NobodyListens):
                 for line in _lines(peer, MOST_REQUEST, lambda: monotonic() + PATIENCE):
                     _send(peer, self._reply(peer, line), PATIENCE)
         except Invalid as error:
@@ -197,6 +197,8 @@ class Server:
 
         try:
             return {"answer": self._answer(_decoded(line), tell)}
+        except NobodyListens:
+            raise
         except MemstrataError as error:
             return _failed(error)
 

@@ -79,7 +79,8 @@ class Holder:
         self._end: float | None = None
         self._over = False
         self._drains: list[_Drain] = []
-        self._idle_since: float | None = None
+        self._busy = True
+        self._last_work = monotonic()
         self._healed = monotonic()
 
     # -- for every process ----------------------------------------------------------------------
@@ -195,11 +196,10 @@ class Holder:
         """Return when there was nothing to do for so long."""
         with self._bell:
             while self._is_here() and not self._over:
-                left = seconds
-                if self._idle_since is not None:
-                    left -= monotonic() - self._idle_since
-                    if left <= 0:
-                        return
+                is_idle = not (self._busy or self._woken or self._drains)
+                left = seconds - (monotonic() - self._last_work if is_idle else 0)
+                if is_idle and left <= 0:
+                    return
                 self._bell.wait(min(max(left, _SHORTLY), HEAL_EVERY))
 
     def _take(self) -> Held | None:
@@ -218,7 +218,7 @@ class Holder:
                 if self._held is not None:
                     self._hold(self._held)
                 else:
-                    self._rested()
+                    self._is_done(False)
                     self._wait(self._world.settings.worker.retry_seconds)
             self._finish()
         finally:
@@ -238,10 +238,10 @@ class Holder:
     def _hold(self, held: Held) -> None:
         """Do the background work for as long as the lock is ours."""
         self._world.bus.emit("worker.started", role=self._office.role)
+        with self._bell:
+            self._answers = True
         serving = self._serve()
         try:
-            with self._bell:
-                self._answers = True
             while held.stands and not self._is_ending():
                 self._wait(self._pass())
         finally:
@@ -258,7 +258,7 @@ class Holder:
         def answer(request: Fields, tell: Callable[[Fields], None]) -> Fields:
             found = desk.answer(request, tell)
             if request["do"] in ("recall", "search"):
-                self._rested(at_last=True)
+                self._is_done(True)
             return found
 
         try:
@@ -270,7 +270,7 @@ class Holder:
     def _rung(self) -> None:
         with self._bell:
             self._woken = True
-            self._idle_since = None
+            self._last_work = monotonic()
             self._bell.notify_all()
 
     def _drain_for(self, progress: Progress) -> Worked:
@@ -288,7 +288,6 @@ class Holder:
     def _pass(self) -> float:
         """Do what is due, or all that waits if somebody waits for it; seconds until the next look."""
         with self._bell:
-            self._woken = False
             drains, self._drains = self._drains, []
         worked = False
         try:
@@ -305,29 +304,24 @@ class Holder:
         finally:
             for one in drains:
                 one.end(NobodyListens("the worker stopped"))
-            self._rested(at_last=worked or bool(drains))
+            self._is_done(worked or bool(drains))
 
     def _work(self, drains: list[_Drain]) -> bool:
         """Whether there was something to do."""
-        before = self._idle_since
-        with self._bell:
-            self._idle_since = None
         shift = self._shift(bool(drains), self._is_ending, _all(drains))
-        try:
-            done = work_off(self._world, shift)
-        finally:
-            self._idle_since = before
+        done = work_off(self._world, shift)
         self._office.after(bool(drains))
         # Broken off, it is not what they wait for: they look for another who does it.
         for one in () if self._is_ending() else drains:
             one.end(done)
         return bool(done.batches or done.parked or done.retrying)
 
-    def _rested(self, *, at_last: bool = False) -> None:
-        """There is nothing to do: since now if `at_last`, else since it was so before."""
+    def _is_done(self, worked: bool) -> None:
+        """There is nothing to do now: since now if it `worked`, else since before."""
         with self._bell:
-            if at_last or self._idle_since is None:
-                self._idle_since = monotonic()
+            self._busy = False
+            if worked:
+                self._last_work = monotonic()
             self._bell.notify_all()
 
     def _heal(self) -> None:
@@ -356,7 +350,7 @@ class Holder:
             self._bell.wait_for(
                 lambda: self._woken or self._drains or self._is_ending(), timeout=seconds
             )
-            self._woken = False
+            self._woken, self._busy = False, True
 
     def _finish(self) -> None:
         """Work off what waits until the time is up; the rest is for the next to begin with."""

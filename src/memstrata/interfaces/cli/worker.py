@@ -35,9 +35,12 @@ def worker(
     """Do the home's background work until there is none; one process at a time does it."""
     if idle_exit is not None and not idle_exit >= 0:
         raise Invalid("--idle-exit", f"{idle_exit!r} is no number of seconds")
-    with door.worker() as memory, _until_terminated():
+    from memstrata.bootstrap import home_path
+
+    with _until_terminated(), door.worker() as memory:
         memory.work(idle_exit)
-    return Reply({"home": str(memory.home)}, lambda out: out.text(say("no work is left")))
+    home = str(home_path(door.home))
+    return Reply({"home": home}, lambda out: out.text(say("no work is left")))
 
 
 class _Terminated(BaseException):
