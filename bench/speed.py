@@ -301,10 +301,10 @@ def stored(owner: str, number: int, dice: Random) -> Stored:
     return Stored(one, place, f"digest{number}", owner, None)
 
 
-def fill(memory: Memory, rows: int) -> None:
-    """The reader's scope of 300, then others' rows up to `rows`, 1,000 an owner, index only."""
+def fill(memory: Memory, rows: int, own: int = _SCOPE) -> None:
+    """The reader's scope of `own`, then others' rows up to `rows`, 1,000 an owner, index only."""
     dice = Random(3)
-    owners = ["local"] * _SCOPE + [f"o{number // 1_000}" for number in range(rows - _SCOPE)]
+    owners = ["local"] * own + [f"o{number // 1_000}" for number in range(rows - own)]
     for at in range(0, rows, 5_000):
         with memory._world.store.transaction() as tx:
             for number, owner in enumerate(owners[at : at + 5_000], start=at):
@@ -313,10 +313,15 @@ def fill(memory: Memory, rows: int) -> None:
 
 
 def reading(folder: Path) -> Iterator[Ratio]:
-    """Search and recall in a scope of 300 among 1,000 and among 100,000 rows."""
-    with opened(folder / "few") as few, opened(folder / "many") as many:
+    """Search and recall in a scope of 300 among 1,000 and among 100,000 rows, and in one of 3,000."""
+    with (
+        opened(folder / "few") as few,
+        opened(folder / "many") as many,
+        opened(folder / "large") as large,
+    ):
         fill(few, 1_000)
         fill(many, 100_000)
+        fill(large, 3_000, own=3_000)
         dice = Random(4)
         queries = [sentence(dice, 4) for _ in range(150)]
         calls: dict[str, Callable[[str], object]] = {
@@ -325,6 +330,7 @@ def reading(folder: Path) -> Iterator[Ratio]:
             "many": lambda query: many.search(query, kinds=("memory",)),
             "recall": few.session("s").recall,
             "recall many": many.session("s").recall,
+            "recall large": large.session("s").recall,
         }
         for call in calls.values():
             call(queries[0])
@@ -345,6 +351,10 @@ def reading(folder: Path) -> Iterator[Ratio]:
         "p50 of the same recall among 100,000 rows beside among 1,000",
         ratios(found["recall many"], found["recall"]),
         "1",
+    )
+    yield Ratio(
+        "p50 of a recall in a scope of 3,000 beside one in a scope of 300",
+        ratios(found["recall large"], found["recall"]),
     )
 
 

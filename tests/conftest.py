@@ -11,7 +11,9 @@ from tests.doubles import FakeClock
 
 from memstrata import Memory
 
-pytest.register_assert_rewrite("tests.contracts.vault", "tests.contracts.store")
+pytest.register_assert_rewrite(
+    "tests.contracts.vault", "tests.contracts.store", "tests.contracts.vectors"
+)
 
 Open = Callable[..., Memory]
 
@@ -25,6 +27,8 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         if name.startswith("MEMSTRATA_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    # Vectors have tests of their own, the others need not wait for an embedder: they set it to "".
+    monkeypatch.setenv("MEMSTRATA_EMBEDDING__MODEL", "none")
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """A language model's endpoint on loopback, for tests: OpenAI chat completions and Anthropic messages.
 
 It says what its script says, one reply a request, streamed or not as the request asks for, and
-keeps what it was sent. Failures are replies too: see the functions below `Reply`.
+keeps what it was sent. Failures are replies too: see the functions below `Reply`. Like the scripted
+model it fails the test at its end when it was asked while this process had a transaction open.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import json
 import socket
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from select import select
 from threading import Event, Thread
 from typing import Any, Final, Self
+
+from memstrata.adapters.model_scripted import is_in_transaction
 
 USAGE: Final = (120, 30)
 """Tokens in and out, if a reply does not say otherwise."""
@@ -150,11 +153,21 @@ class Request:
     body: Mapping[str, Any]
 
 
-class StubModel:
-    """The endpoint. A context manager; `requests` holds what it was sent, in order."""
+Said = Reply | str | Callable[[Request], Reply | str]
+"""A reply, a text, or a function that says either when it hears the request."""
 
-    def __init__(self, *replies: Reply | str) -> None:
+
+class StubModel:
+    """The endpoint. A context manager; `requests` holds what it was sent, in order.
+
+    With `repeat` the last reply stands for all that follow.
+    """
+
+    def __init__(
+        self, *replies: Said, guard: Callable[[], bool] = is_in_transaction, repeat: bool = False
+    ) -> None:
         self.requests: list[Request] = []
+        self.faults: list[str] = []
         self.left = Event()
         """Set when a client hung up on a reply that never came."""
         self.waiting = Event()
@@ -162,6 +175,8 @@ class StubModel:
         self.connections: set[socket.socket] = set()
         self._wake, self.woken = socket.socketpair()
         self._replies = deque(replies)
+        self._guard = guard
+        self._repeat = repeat
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.stub = self
         self._thread = Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -179,6 +194,7 @@ class StubModel:
         self._server.server_close()
         self._thread.join()
         self.woken.close()
+        assert not self.faults, self.faults
 
     @property
     def url(self) -> str:
@@ -190,15 +206,20 @@ class StubModel:
         """What OpenAI's client calls the base URL."""
         return f"{self.url}/v1"
 
-    def say(self, *replies: Reply | str) -> None:
+    def say(self, *replies: Said) -> None:
         """Add replies to the script."""
         self._replies.extend(replies)
 
-    def next(self) -> Reply:
+    def next(self, request: Request) -> Reply:
         """The next reply; an error 500 that says so when the script is at its end."""
+        self.requests.append(request)
+        if self._guard():
+            self.faults.append(f"request {len(self.requests)} came inside a transaction")
         if not self._replies:
             return Reply(status=500, error="the script is at its end")
-        reply = self._replies.popleft()
+        last = self._repeat and len(self._replies) == 1
+        said = self._replies[0] if last else self._replies.popleft()
+        reply = said(request) if callable(said) else said
         return Reply(text=reply) if isinstance(reply, str) else reply
 
 
@@ -228,8 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(size))
         stub = self.server.stub
         headers = {name.lower(): value for name, value in self.headers.items()}
-        stub.requests.append(Request(self.path, headers, body))
-        reply = stub.next()
+        reply = stub.next(Request(self.path, headers, body))
         if reply.hang:
             stub.waiting.set()
             ready, _, _ = select([self.connection, stub.woken], [], [])

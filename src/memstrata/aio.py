@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from memstrata.memory import Session, Verbs
+from memstrata.team_document import MemoryDocument
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -75,6 +76,18 @@ def _chat(
     return run
 
 
+def _of_document(
+    verb: Callable[Concatenate[MemoryDocument, P], R],
+) -> Callable[Concatenate[AsyncMemoryDocument, P], Coroutine[Any, Any, R]]:
+    """The async form of a document's verb."""
+
+    @wraps(verb)
+    async def run(self: AsyncMemoryDocument, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.threads.run(verb, self.sync, *args, **kwargs)
+
+    return run
+
+
 class AsyncSession:
     """One conversation, for asyncio; see `Session`."""
 
@@ -85,6 +98,28 @@ class AsyncSession:
     commit = _chat(Session.commit)
     recall = _chat(Session.recall)
     end = _chat(Session.end)
+
+
+class AsyncMemoryDocument:
+    """A team or private document, for asyncio; see `MemoryDocument`."""
+
+    def __init__(self, sync: MemoryDocument, threads: Threads) -> None:
+        self.sync = sync
+        self.threads = threads
+
+    read = _of_document(MemoryDocument.read)
+    save = _of_document(MemoryDocument.save)
+    reset = _of_document(MemoryDocument.reset)
+    history = _of_document(MemoryDocument.history)
+    diff = _of_document(MemoryDocument.diff)
+    restore = _of_document(MemoryDocument.restore)
+    undo = _of_document(MemoryDocument.undo)
+    block = _of_document(MemoryDocument.block)
+    prompt = _of_document(MemoryDocument.prompt)
+    tool = _of_document(MemoryDocument.tool)
+    update_memory = _of_document(MemoryDocument.update_memory)
+    delegation = _of_document(MemoryDocument.delegation)
+    delegated = _of_document(MemoryDocument.delegated)
 
 
 class AsyncVerbs:
@@ -106,6 +141,7 @@ class AsyncVerbs:
     extract = _verb(Verbs.extract)
     import_ = _verb(Verbs.import_)
     reindex = _verb(Verbs.reindex)
+    rebuild_vectors = _verb(Verbs.rebuild_vectors)
     reconcile = _verb(Verbs.reconcile)
     status = _verb(Verbs.status)
     doctor = _verb(Verbs.doctor)
@@ -126,6 +162,29 @@ class AsyncVerbs:
             self.sync.session, id, user=user, workspace=workspace, agent=agent
         )
         return AsyncSession(found, self.threads)
+
+    async def team(
+        self,
+        workspace: str | PathLike[str],
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        channel: str = "python",
+    ) -> AsyncMemoryDocument:
+        """The team document of a workspace; see `Verbs.team`."""
+        found = await self.threads.run(
+            self.sync.team, workspace, session=session, user=user, channel=channel
+        )
+        return AsyncMemoryDocument(found, self.threads)
+
+    async def private(
+        self, *, session: str | None = None, user: str | None = None, channel: str = "python"
+    ) -> AsyncMemoryDocument:
+        """The private document of a user; see `Verbs.private`."""
+        found = await self.threads.run(
+            self.sync.private, session=session, user=user, channel=channel
+        )
+        return AsyncMemoryDocument(found, self.threads)
 
     async def close(self) -> None:
         """Let what runs come to its end, close the memory, then the threads."""

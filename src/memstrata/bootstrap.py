@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import tzinfo
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from memstrata import log
 from memstrata.adapters.clock import SystemClock
+from memstrata.adapters.embedders import open_embedder
 from memstrata.adapters.lock_fs import FileLock, network_file_system
 from memstrata.adapters.secrets_detect import Detector
 from memstrata.adapters.socket_unix import UnixSocket
 from memstrata.adapters.sqlite import SqliteStore
+from memstrata.adapters.sqlite.vectors import SqliteVectors
 from memstrata.adapters.tokens_toktok import ToktokTokenizer
 from memstrata.adapters.vault_fs import FileVault
 from memstrata.aio import AsyncVerbs, Threads
@@ -25,8 +30,9 @@ from memstrata.errors import Invalid, Unavailable
 from memstrata.events import Bus
 from memstrata.memory import Verbs
 from memstrata.pipelines import reconcile
-from memstrata.pipelines.world import World
-from memstrata.ports import Clock, Model
+from memstrata.pipelines.sight import Sight
+from memstrata.pipelines.world import Hosts, World
+from memstrata.ports import Clock, Embedder, Model
 from memstrata.settings import Loaded, Settings, load
 
 DEFAULT_HOME: Final = "~/.memstrata"
@@ -192,6 +198,38 @@ def _model(settings: Settings) -> Model | None:
     return PydanticAiModel(base_url=chosen.base_url, api_key=chosen.api_key, provider=provider)
 
 
+def _sight(home: Path, settings: Settings) -> Sight | None:
+    """What finds by meaning; None where vectors are switched off."""
+    chosen = settings.embedding
+
+    def embedder(seconds: float) -> Embedder | None:
+        return open_embedder(
+            chosen.model,
+            base_url=chosen.base_url,
+            api_key=chosen.api_key,
+            dimensions=chosen.dimensions,
+            deadline=seconds,
+        )
+
+    made = embedder(chosen.deadline_seconds)
+    if made is None or not (chosen.model or made.dimension):
+        return None  # none is installed: vectors that others made here stay
+    vectors = SqliteVectors(home / "vectors.db")
+    with suppress(Unavailable):  # a full disk: it knows the key now and says no when it is used
+        vectors.begin(made.key)
+    asking = (embedder(chosen.query_seconds) if made.remote else None) or made
+    return Sight(made, asking, vectors, monotonic)
+
+
+def _hosts() -> Hosts | None:
+    """What asks the models that hosts name; None without the extra that can."""
+    if find_spec("pydantic_ai") is None:
+        return None
+    from memstrata.adapters.model_pydantic_ai import PydanticAiModel, parse_name
+
+    return Hosts(PydanticAiModel, parse_name)
+
+
 def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> World:
     settings = loaded.settings
     kind = "" if settings.worker.allow_network_home else network_file_system(home)
@@ -218,4 +256,6 @@ def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> Wor
         zone=zone_of(settings),
         space=scope.LOCAL_SPACE,
         model=model or _model(settings),
+        sight=_sight(home, settings),
+        hosts=_hosts(),
     )

@@ -20,7 +20,7 @@ from memstrata.domain.memory import (
     parse_type,
     reason_note,
 )
-from memstrata.domain.plan import EXTRACT, VERDICTS, Enqueue, Plan
+from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
 from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.times import day, instant
 from memstrata.errors import Denied, Invalid
@@ -31,15 +31,28 @@ from memstrata.jobs.holder import Holder, Office
 from memstrata.jobs.kinds import TRIES
 from memstrata.jobs.requests import Doors
 from memstrata.pipelines import add as adding
-from memstrata.pipelines import apply, bind, capture, lanes, read, recall, reconcile, report, trial
+from memstrata.pipelines import (
+    apply,
+    bind,
+    capture,
+    lanes,
+    read,
+    recall,
+    reconcile,
+    redo,
+    report,
+    trial,
+)
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
+from memstrata.pipelines.team_document import Thread
 from memstrata.pipelines.trial import Trial
 from memstrata.pipelines.world import Report, World
-from memstrata.ports import HomeLock, Listing, Socket, VerdictRow
+from memstrata.ports import HomeLock, Listing, Model, Socket, VerdictRow
 from memstrata.settings import Loaded, for_workspace
+from memstrata.team_document import MemoryDocument
 
 Path_ = str | PathLike[str]
 _T = TypeVar("_T")
@@ -333,6 +346,42 @@ class Verbs:
             limit=_limit(limit, MOST_HITS),
         )
 
+    # -- documents ----------------------------------------------------------------------------
+
+    def team(
+        self,
+        workspace: Path_,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        channel: str = "python",
+    ) -> MemoryDocument:
+        """The team document of the workspace that `workspace` lies in, as the thread `session` works on it.
+
+        Without a session the object itself is the thread. `channel` is the door that revisions name.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Denied: memory is switched off.
+        """
+        bound = self._bound(bind.workspace_path(workspace))
+        if bound is None:
+            raise Invalid("workspace", "expected the path of a folder")
+        thread = self._thread(bound.key, session, user, channel)
+        return MemoryDocument(self._under(bound), thread, bound.name)
+
+    def private(
+        self, *, session: str | None = None, user: str | None = None, channel: str = "python"
+    ) -> MemoryDocument:
+        """The private document of `user` (the owner unless given); see `team`.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Denied: memory is switched off.
+        """
+        thread = self._thread("", session, user, channel)
+        return MemoryDocument(self._world, thread, thread.realm.owner)
+
     # -- the whole ----------------------------------------------------------------------------
 
     def drain(
@@ -348,18 +397,33 @@ class Verbs:
             Unavailable: it took longer than `timeout`, or the disk or the database said no; the rest
                 waits.
         """
-        done = self._holder.drain(_seconds(timeout), _counted(progress, "extracting"))
+        done = self._holder.drain(_seconds(timeout), progress)
         self._chores.flush()
         return done
 
-    def extract(self, *, retry: bool = False, progress: Progress | None = None) -> worker.Worked:
+    def extract(
+        self,
+        *,
+        retry: bool = False,
+        retry_refused: str | None = None,
+        progress: Progress | None = None,
+    ) -> worker.Worked:
         """`drain`; with `retry` what was set aside is taken up again, and what failed tried at once.
 
+        `retry_refused` names a verdict (`quota`): batches of which a candidate was refused so are
+        extracted again; what they brought is known by now and stays as it is.
+
         Raises:
+            Invalid: `retry_refused` is no verdict of a refusal.
             Unavailable: the disk or the database said no; the rest waits.
         """
         if retry:
             apply.unpark_jobs(self._world, self._realm)
+        if retry_refused is not None:
+            if retry_refused not in REFUSALS:
+                known = ", ".join(REFUSALS)
+                raise Invalid("retry_refused", f"{retry_refused!r} is none of {known}")
+            redo.refused(self._world, self._realm, retry_refused)
         return self.drain(progress=progress)
 
     def import_(
@@ -392,12 +456,33 @@ class Verbs:
         return found
 
     def reindex(self, progress: Progress | None = None) -> Report:
-        """Make the index anew from the files; only hit counts and verdicts' numbering may differ."""
+        """Make the index anew from the files; only hit counts and verdicts' numbering may differ.
+
+        Where the database is damaged beyond its text index, hit counts and verdicts are lost with it,
+        and the report says so.
+
+        Raises:
+            Unavailable: the disk or the database said no.
+        """
         found = reconcile.reconcile(self._world, rebuild=True, progress=progress)
         self._world.store.optimise()
         self._chores.flush()
         self._opened = found
         return found
+
+    def rebuild_vectors(self, *, progress: Progress | None = None) -> worker.Worked:
+        """Clear every vector and make all of them again.
+
+        Raises:
+            Denied: vectors are switched off (`embedding.model = "none"`).
+            Unavailable: the disk or the database said no; the rest waits.
+        """
+        world = self._world
+        if world.sight is None:
+            raise Denied('vectors are switched off (embedding.model = "none")')
+        world.sight.vectors.clear()
+        apply.queue_vectors(world, world.sight.missing(world.store, world.space, world.moment()))
+        return self.drain(progress=progress)
 
     def reconcile(self) -> Report:
         """Take over what changed in the files; a second call finds nothing to do."""
@@ -446,8 +531,9 @@ class Verbs:
             self._chores.flush()
         finally:
             self._stop_listening()
-            if self._world.model is not None:
-                self._world.model.close()
+            for one in (self._world.model, self._world.hosts, self._world.sight):
+                if one is not None:
+                    one.close()
             self._world.store.close()
             self._holder.abandon()
 
@@ -488,8 +574,7 @@ class Verbs:
         self, workspace: Path_ | None, agent: str | None, user: str | None
     ) -> tuple[World, View]:
         """The world and view of a read. A folder that is not bound is bound if it holds memories."""
-        if not self._world.settings.memory.enabled:
-            raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
+        self._refuse_disabled()
         owner = self._realm if user is None else realm(self._realm.space, user)
         bound = None
         if workspace is not None:
@@ -499,6 +584,22 @@ class Verbs:
                 self._bound(workspace) if found is None and bind.holds(self._world, path) else found
             )
         return self._under(bound), View(owner, bound.key if bound else None, _agent(agent))
+
+    def _thread(
+        self, workspace: str, session: str | None, user: str | None, channel: str
+    ) -> Thread:
+        """A thread's side of a document."""
+        self._refuse_disabled()
+        return Thread(
+            self._realm if user is None else realm(self._realm.space, user),
+            workspace,
+            "" if session is None else checks.identity("session", session),
+            checks.ref("channel", channel),
+        )
+
+    def _refuse_disabled(self) -> None:
+        if not self._world.settings.memory.enabled:
+            raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
 
     def _finished(self, write: Callable[[], _T]) -> _T:
         """`write`, and again after each reconcile that it needs: a process was killed in its way."""
@@ -551,17 +652,20 @@ class Session:
     view: View
     workspace: bind.Workspace | None
 
-    def commit(self, messages: object) -> Captured:
+    def commit(self, messages: object, *, model: str | Model | None = None) -> Captured:
         """Store messages of OpenAI's or Anthropic's shape, durably, each once; extraction comes later.
 
-        A message may carry `id` and `said_at`.
+        A message may carry `id` and `said_at`. Where no `extraction.model` is set, `model` extracts
+        these turns: the name of the host's own (`openai:…`), or an object that answers for this
+        session while this process lives.
 
         Raises:
             Invalid: the field that is wrong; nothing was stored.
             Unavailable: the disk or the database said no; nothing was stored.
         """
         world = self._verbs._under(self.workspace)
-        chat = Chat(self.view.realm, self.id, self.view.workspace or "", self.view.agent or "")
+        where = (self.view.workspace or "", self.view.agent or "")
+        chat = Chat(self.view.realm, self.id, *where, self._hosted(model))
         # What can be read once only is kept, for the write may have to be done again.
         given = tuple(messages) if isinstance(messages, Iterator) else messages
         found = self._verbs._finished(lambda: capture.capture(world, chat, given))
@@ -569,6 +673,17 @@ class Session:
         if found.stored:
             self._verbs._holder.wake()
         return found
+
+    def _hosted(self, model: object) -> str:
+        """The name of the host's model; an object is kept for this session."""
+        if model is None or isinstance(model, str):
+            return checks.string("model", model or "").strip()
+        if not callable(getattr(model, "ask", None)):
+            raise Invalid("model", "expected provider:name, or an object with `ask`")
+        hosts = self._verbs._world.hosts
+        if hosts is not None:
+            hosts.guests[self.view.realm, self.id] = cast("Model", model)
+        return ""
 
     def end(self) -> None:
         """The conversation is over: what is left of it is extracted at once, in the background.
@@ -669,9 +784,3 @@ def _seconds(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         raise Invalid("timeout", f"{value!r} is no number of seconds")
     return min(float(value), LONGEST_WAIT)
-
-
-def _counted(progress: Progress | None, what: str) -> worker.Progress | None:
-    if progress is None:
-        return None
-    return lambda done, total: progress(what, done, total)

@@ -17,11 +17,12 @@ from memstrata.domain.cadence import Backlog
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory, Status, Type
 from memstrata.domain.plan import Verdict
+from memstrata.domain.ranking import Group, Scope, Turn
 from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import Term
 from memstrata.domain.turn import Message
-from memstrata.errors import Unavailable
+from memstrata.errors import Corrupt, Unavailable
 
 # -- values that cross a port ------------------------------------------------------------------
 
@@ -85,10 +86,35 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class RankedMessage:
-    """A message hit of one lane; `score` is the lane's own, greater is better."""
+    """A message hit of one lane; `score` is the lane's own, greater is better, `row` where it stands."""
 
     message: Message
     score: float
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAt:
+    """Which message it is, and who spoke."""
+
+    session: str
+    id: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Messages as `domain.ranking` sees them, by their rows.
+
+    `turns` are those that were asked for, `pool`, those beside some of them, `near`, and what stands
+    around either; `groups` what a session said on a day.
+    """
+
+    scope: Scope
+    turns: tuple[Turn, ...]
+    groups: Mapping[str, Group]
+    pool: frozenset[int]
+    near: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +288,153 @@ class Model(Protocol):
         ...
 
 
+Side = Literal["query", "passage"]
+"""What a text is embedded as: what is looked for, or what may be found."""
+
+Vector = bytes
+"""float32 numbers, little-endian, of unit length together."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Never called while a transaction is open."""
+
+    @property
+    def key(self) -> str:
+        """Model, revision, pooling and dimension: vectors of different keys are never compared."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether the texts leave this machine."""
+        ...
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[Vector]:
+        """One vector a text, in their order. An empty text has one too.
+
+        Raises:
+            Unavailable: no vectors now (no wheel for this machine, an endpoint that fails).
+            Invalid: a setting is wrong: unknown model, refused key.
+        """
+        ...
+
+    def floor(self, query: Vector, cjk: bool) -> float:
+        """The cosine that texts about nothing in particular hardly reach with a query; -1 where unknown.
+
+        It hangs on the texts' language: those of the query's own are nearer to it, whatever they say.
+        `cjk`: that they are in Chinese, Japanese or Korean.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what it holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Whose texts: the memories of one key, or a realm's messages of one workspace (kind `message`)."""
+
+    realm: Realm
+    kind: Literal["user", "project", "agent", "message"]
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vectored:
+    """The vector of a text: the text's id on its shelf and the hash of what was embedded."""
+
+    id: str
+    digest: bytes
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A text near a query: `score` is the cosine, `digest` the hash of the text its vector was made from."""
+
+    id: str
+    digest: bytes
+    score: float
+
+
+class Scores(Protocol):
+    """How near the texts of a shelf are to one query."""
+
+    def top(self, limit: int) -> list[Near]:
+        """The nearest, best first; of equal ones the smaller id first. All of them if `limit` is larger."""
+        ...
+
+    def of(self, ids: Sequence[str]) -> dict[str, Near]:
+        """Those of `ids` that have a vector, exactly."""
+        ...
+
+    def __len__(self) -> int:
+        """How many texts have a vector."""
+        ...
+
+
+class Vectors(Protocol):
+    """The vectors of texts, in a file of their own: derived, refilled from the texts when they are lost.
+
+    A file that cannot be read (truncated, damaged, another program's) is put aside and begun anew;
+    `lost` then says so once.
+    """
+
+    def lost(self) -> str:
+        """Why the vectors that were there had to go since this process opened; `""` when they had not."""
+        ...
+
+    def begin(self, embedding: str) -> bool:
+        """Keep vectors of that embedder from here on; True when others were there, which are gone now."""
+        ...
+
+    def held(self, shelf: Shelf) -> dict[str, bytes]:
+        """By id: the hash of the text that its vector was made from."""
+        ...
+
+    def reached(self, shelf: Shelf) -> int:
+        """The position up to which a shelf of messages is filled, 0 for none."""
+        ...
+
+    def put(self, shelf: Shelf, rows: Sequence[Vectored], reached: int | None = None) -> None:
+        """Store vectors, in the place of older ones of the same ids, and how far the shelf is filled.
+
+        Raises:
+            Unavailable: disk or database said no; nothing of it was saved.
+            Conflict: the embedder was changed meanwhile by another process.
+        """
+        ...
+
+    def drop(self, shelf: Shelf, ids: Sequence[str]) -> None:
+        """Remove vectors, their bytes too."""
+        ...
+
+    def scores(self, shelf: Shelf, query: Vector) -> Scores:
+        """Compare every vector of a shelf with a query.
+
+        Raises:
+            Unavailable: the file cannot be read now.
+        """
+        ...
+
+    def counts(self, space: str) -> dict[Shelf, int]:
+        """How many vectors each shelf of a space has."""
+        ...
+
+    def clear(self) -> None:
+        """Remove every vector."""
+        ...
+
+    def close(self) -> None:
+        """Close the file."""
+        ...
+
+
 class Scanner(Protocol):
     """Finds what may never be kept."""
 
@@ -364,6 +537,10 @@ Where it raises `NobodyListens`, whoever asked is hung up on and told nothing el
 """
 
 
+class Damaged(Corrupt):
+    """The index itself cannot be read; `reindex` makes it anew from the files."""
+
+
 class NobodyListens(Unavailable):
     """No process answers on the home's socket, or it hung up."""
 
@@ -430,12 +607,13 @@ class Vault(Protocol):
         """
         ...
 
-    def append(self, place: Place, lines: bytes) -> Appended:
+    def append(self, place: Place, lines: bytes, *, flush: bool = False) -> Appended:
         """Append whole lines to a log; the result takes them back.
 
         The caller holds `exclusive`, which serialises processes. A torn tail (no
         newline at the end) is cut first, kept aside in `<name>.torn`. Not flushed to disk: a row of the
-        same transaction is, and reconcile appends a line that is missing. On failure nothing is left of it.
+        same transaction is, and reconcile appends a line that is missing. A log without rows asks for
+        `flush`. On failure nothing is left of it.
         """
         ...
 
@@ -505,6 +683,14 @@ class StoreRead(Protocol):
         """
         ...
 
+    def foremost(
+        self, key: Key, types: Sequence[Type], moment: Moment, *, limit: int
+    ) -> list[Stored]:
+        """The `limit` active rows of `key` that matter most, those first: standing rules, then type by
+        type in the order of `types`; in each by priority (but for feedback), newest change, id.
+        """
+        ...
+
     def files(self, key: Key) -> dict[str, tuple[FileStat | None, Presence]]:
         """By file name of `key`'s folder: the stat the index knows, and the presence. Reads no memory."""
         ...
@@ -548,6 +734,12 @@ class StoreRead(Protocol):
         """
         ...
 
+    def valid_memories(
+        self, keys: Sequence[Key], ids: Sequence[str], moment: Moment, *, types: Sequence[Type] = ()
+    ) -> dict[str, Stored]:
+        """Those of `ids` that `search_memories` could find: there, not archived, valid at `moment`."""
+        ...
+
     def search_messages(
         self,
         realm: Realm,
@@ -562,6 +754,20 @@ class StoreRead(Protocol):
 
         With `session` only that session's, whatever its workspace.
         """
+        ...
+
+    def message_rows(
+        self, realm: Realm, ids: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], int]:
+        """The rows of those of `ids` (session, id) that are stored. A row is never reused."""
+        ...
+
+    def said_at(self, places: Sequence[int]) -> dict[int, SaidAt]:
+        """Whose the messages of some rows are, by row."""
+        ...
+
+    def messages_at(self, places: Sequence[int]) -> dict[int, Message]:
+        """The messages of some rows, by row."""
         ...
 
     def message(self, realm: Realm, id: str, session: str | None = None) -> list[Message]:
@@ -582,6 +788,14 @@ class StoreRead(Protocol):
 
     def known_messages(self, realm: Realm, session: str, ids: Sequence[str]) -> dict[str, Message]:
         """Those of `ids` that are stored in the session, by id."""
+        ...
+
+    def shelves(self, space: str) -> list[tuple[Shelf, int, int]]:
+        """Every shelf of messages: (shelf, messages, number of the last one on it)."""
+        ...
+
+    def shelf(self, shelf: Shelf, *, after: int = 0, limit: int = 1000) -> list[Queued]:
+        """A shelf's messages by their numbers on it, those behind `after`; a number is never reused."""
         ...
 
     def cursor(self, realm: Realm, session: str) -> Cursor:
@@ -626,6 +840,10 @@ class StoreRead(Protocol):
 
     def records(self, keys: Sequence[Key], id: str) -> list[RecordLine]:
         """The record lines of one memory under those keys, oldest first."""
+        ...
+
+    def batches(self, realm: Realm, session: str) -> list[RecordLine]:
+        """The record lines of a session's extraction batches, oldest first."""
         ...
 
     def record_lines(self, space: str, owner: str) -> Iterator[RecordLine]:
@@ -711,6 +929,18 @@ class StoreWrite(StoreRead, Protocol):
         """Count a failure and set the job aside, and with it one that waits for the same."""
         ...
 
+    def set_aside(self, realm: Realm, kind: str, key: str, problem: str, now: datetime) -> None:
+        """Add a parked job, unless there is one of the same realm, kind and key in any state."""
+        ...
+
+    def forgive_jobs(self, realm: Realm, kind: str, key: str) -> None:
+        """Forget that the jobs of that kind and key ever failed, and why."""
+        ...
+
+    def drop_jobs(self, realm: Realm, kind: str, key: str) -> int:
+        """Take the jobs of that kind and key off the list, whatever their state; how many."""
+        ...
+
     def unpark_jobs(self, realm: Realm, now: datetime) -> int:
         """Let the realm's parked and failed jobs wait as if they never failed, due at `now`; how many."""
         ...
@@ -752,6 +982,26 @@ class Store(StoreRead, Protocol):
 
     def check(self) -> list[str]:
         """What is wrong with the database itself (integrity check); empty when sound."""
+        ...
+
+    def renew(self) -> None:
+        """Empty a damaged index for good, hits, jobs and verdicts with it; it is whole again, and to be filled.
+
+        Raises:
+            Unavailable: it is in use, or the disk said no.
+        """
+        ...
+
+    def talk(
+        self,
+        realm: Realm,
+        workspaces: Sequence[str],
+        terms: Sequence[Term],
+        chosen: Sequence[int],
+        beside: Sequence[int],
+        reach: int = 2,
+    ) -> Talk:
+        """What ranks the rows `chosen`, and those up to `reach` before and behind the rows `beside`."""
         ...
 
     def optimise(self) -> None:

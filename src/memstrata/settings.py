@@ -12,11 +12,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from memstrata.errors import Invalid
 
@@ -47,7 +46,8 @@ Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built inside of `Settings` only; the tables for themselves would take as long again.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class MemorySettings(_Table):
@@ -109,10 +109,35 @@ class RecallSettings(_Table):
     limit: int = Field(8, ge=0, le=100, description="memories in the turn part, at most")
 
 
+class EmbeddingSettings(_Table):
+    """[embedding]"""
+
+    model: str = Field(
+        "",
+        description="what makes vectors: empty, the bundled one; none, full text only; or "
+        "provider:name, to which texts are sent",
+    )
+    base_url: str = Field("", description="its endpoint, where it is not its provider's own")
+    api_key: str = Field("", description="its key, where it does not stand in the environment")
+    dimensions: int = Field(
+        0,
+        ge=0,
+        le=16_384,
+        description="numbers in a vector, where a remote one lets choose; 0: its own",
+    )
+    deadline_seconds: float = Field(30, gt=0, le=3_600, description="of one call, filling vectors")
+    query_seconds: float = Field(
+        3, gt=0, le=60, description="of one call, searching; full text serves when it takes longer"
+    )
+
+
 class SearchSettings(_Table):
     """[search]"""
 
-    profile: Literal["classic"] = Field("classic", description="how hits are ranked")
+    profile: Literal["measured", "classic"] = Field(
+        "measured",
+        description="how hits are ranked: by what measures best, or classic: ranks of each lane fused",
+    )
     time_decay_lambda: float = Field(0.01, ge=0, le=10, description="decay of memories per day")
 
 
@@ -183,32 +208,26 @@ def _zone_name(value: object) -> object:
     return value
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All settings. Frozen; `load` builds them from their layers."""
 
-    model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix=ENV_PREFIX, env_nested_delimiter="__"
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     timezone: Annotated[str, BeforeValidator(_zone_name)] = Field(
         "", description="the owner's time zone (IANA); empty: the system's"
     )
-    memory: MemorySettings = MemorySettings()
-    capture: CaptureSettings = CaptureSettings()
-    extraction: ExtractionSettings = ExtractionSettings()
-    recall: RecallSettings = RecallSettings()
-    search: SearchSettings = SearchSettings()
-    quota: QuotaSettings = QuotaSettings()
-    gates: GatesSettings = GatesSettings()
-    budget: BudgetSettings = BudgetSettings()
-    worker: WorkerSettings = WorkerSettings()
-    log: LogSettings = LogSettings()
-    tokens: TokensSettings = TokensSettings()
-
-    @classmethod
-    def settings_customise_sources(cls, *_: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Only what `load` passes: the layers are read there, so that each value's origin is known."""
-        return (kwargs["init_settings"],)
+    memory: MemorySettings = MemorySettings.model_construct()
+    capture: CaptureSettings = CaptureSettings.model_construct()
+    extraction: ExtractionSettings = ExtractionSettings.model_construct()
+    recall: RecallSettings = RecallSettings.model_construct()
+    embedding: EmbeddingSettings = EmbeddingSettings.model_construct()
+    search: SearchSettings = SearchSettings.model_construct()
+    quota: QuotaSettings = QuotaSettings.model_construct()
+    gates: GatesSettings = GatesSettings.model_construct()
+    budget: BudgetSettings = BudgetSettings.model_construct()
+    worker: WorkerSettings = WorkerSettings.model_construct()
+    log: LogSettings = LogSettings.model_construct()
+    tokens: TokensSettings = TokensSettings.model_construct()
 
 
 Origins = Mapping[str, str]
@@ -325,8 +344,14 @@ def _environment_layer() -> dict[str, tuple[object, str]]:
             ENV_OTHERS
         ):
             raise Invalid(name, f"is no setting{_nearest(name.upper(), (*names, *ENV_OTHERS))}")
+    if not any(name.upper() in names for name in os.environ):
+        return {}
+    # It loads asyncio, ssl, argparse and more: a third of a start-up, and few set a variable.
+    from pydantic_settings import BaseSettings, EnvSettingsSource
+
     try:
-        found = EnvSettingsSource(Settings)()
+        source = cast("type[BaseSettings]", Settings)
+        found = EnvSettingsSource(source, env_prefix=ENV_PREFIX, env_nested_delimiter="__")()
     except ValueError as error:
         why = error.__cause__ or error
         raise Invalid("environment", f'{error}: {why} (lists are JSON: ["a", "b"])') from error

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from tests.waiting import forked, parent_of_a_child
 
 from memstrata import Invalid, Memory, Unavailable
 from memstrata.adapters import lock_fs
@@ -95,19 +96,6 @@ def test_another_process_has_it_until_it_is_killed(
     held.release()
 
 
-def forked(work: object) -> int:
-    """A child process that ends when `work()` did: its exit code."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    try:
-        assert callable(work)
-        work()
-    except BaseException:  # noqa: BLE001 -- a forked process must not go on as its parent
-        os._exit(1)
-    os._exit(0)
-
-
 def test_a_forked_child_holds_nothing_and_takes_nothing_away(path: Path) -> None:
     held = take(path)
     assert held is not None
@@ -124,28 +112,18 @@ def test_a_forked_child_holds_nothing_and_takes_nothing_away(path: Path) -> None
 
 
 def test_a_forked_child_does_not_keep_it_beyond_its_parents_death(path: Path) -> None:
-    ready, told = os.pipe()
-    parent = os.fork()
-    if not parent:
-        signal.alarm(60)
+    def work() -> HeldFile:
         held = take(path)
-        if held is not None and not os.fork():
-            signal.alarm(60)
-            os.write(told, f"{os.getpid()}\n".encode())
-        signal.pause()
-        os._exit(1)
-    os.close(told)
-    with os.fdopen(ready) as file:
-        grandchild = int(file.readline())
-    try:
+        assert held is not None
+        return held
+
+    with parent_of_a_child(work) as parent:
         assert take(path) is None
         os.kill(parent, signal.SIGKILL)
         os.waitpid(parent, 0)
         held = take(path)
         assert held is not None
         held.release()
-    finally:
-        os.kill(grandchild, signal.SIGKILL)
 
 
 def test_a_lock_whose_file_was_taken_away_does_not_stand(path: Path) -> None:

@@ -12,11 +12,15 @@ from tests.contracts.store import ANNS, memory, put, row
 from memstrata.adapters.sqlite import SqliteStore
 from memstrata.adapters.sqlite.connection import Connection
 from memstrata.adapters.sqlite.migrations import Step, migrate, numbered, steps
+from memstrata.domain.scope import Realm
 from memstrata.errors import Corrupt, Internal, MemstrataError, Unavailable
 
-SECOND = Step(2, "ALTER TABLE shards ADD COLUMN seen TEXT; UPDATE shards SET seen = 'never'")
-THIRD = Step(3, "CREATE TABLE visits (at TEXT) STRICT;\n-- and no more\n")
-BROKEN = Step(3, "CREATE TABLE visits (at TEXT) STRICT; INSERT INTO nowhere VALUES (1)")
+NEWEST = len(steps())
+SECOND = Step(
+    NEWEST + 1, "ALTER TABLE shards ADD COLUMN seen TEXT; UPDATE shards SET seen = 'never'"
+)
+THIRD = Step(NEWEST + 2, "CREATE TABLE visits (at TEXT) STRICT;\n-- and no more\n")
+BROKEN = Step(NEWEST + 2, "CREATE TABLE visits (at TEXT) STRICT; INSERT INTO nowhere VALUES (1)")
 
 
 def migrated(folder: Path, *more: Step) -> Path | None:
@@ -58,18 +62,18 @@ def home(tmp_path: Path) -> Path:
 
 def test_a_new_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -> None:
     assert migrated(tmp_path, SECOND, THIRD) is None
-    assert version(tmp_path / "index.db") == 3
+    assert version(tmp_path / "index.db") == NEWEST + 2
     assert not (tmp_path / "backups").exists()
 
 
 @pytest.mark.promise("disk.migration")
 def test_an_existing_database_is_copied_first(home: Path) -> None:
     copy = migrated(home, SECOND, THIRD)
-    assert copy == home / "backups" / "index.schema-1.1.db"
-    assert version(home / "index.db") == 3
+    assert copy == home / "backups" / f"index.schema-{NEWEST}.1.db"
+    assert version(home / "index.db") == NEWEST + 2
     assert answer(home / "index.db", "SELECT seen FROM shards") == ["never"]
     assert answer(home / "index.db", "SELECT id FROM memories") == ["mem_1"]
-    assert version(copy) == 1
+    assert version(copy) == NEWEST
     assert copy.stat().st_mode & 0o777 == 0o600
     assert list((home / "backups").iterdir()) == [copy]
     assert migrated(home, SECOND, THIRD) is None
@@ -79,15 +83,34 @@ def test_an_existing_database_is_copied_first(home: Path) -> None:
     store.close()
 
 
+def test_messages_of_the_first_schema_are_read_as_ever(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with (
+        closing(Connection(path, None, 30.0, writes=True)) as writer,
+        closing(Connection(path, None, 30.0, writes=False)) as reader,
+    ):
+        migrate(writer, reader, steps()[:1], tmp_path / "backups")
+    db = apsw.Connection(str(path))
+    db.execute(
+        "INSERT INTO keys (space, owner, scope, ref) VALUES ('local', 'ann', 'realm', '');"
+        "INSERT INTO messages VALUES (1, 1, 1, 's', 'm1', 'user', NULL,"
+        " '2026-05-10T09:30:00.000000Z', '', '', '', '', '', 'I prefer tea')"
+    )
+    db.close()
+    with closing(SqliteStore(path, backups=tmp_path / "backups")) as store:
+        (found,) = store.message(Realm("local", "ann"), "m1")
+    assert (found.content, found.model) == ("I prefer tea", "")
+
+
 def test_a_step_that_fails_is_undone_and_can_be_repeated(home: Path) -> None:
     with pytest.raises(MemstrataError, match="nowhere"):
         migrated(home, SECOND, BROKEN)
-    assert version(home / "index.db") == 2
+    assert version(home / "index.db") == NEWEST + 1
     assert answer(
         home / "index.db", "SELECT count(*) FROM sqlite_schema WHERE name = 'visits'"
     ) == [0]
-    assert migrated(home, SECOND, THIRD) == home / "backups" / "index.schema-2.1.db"
-    assert version(home / "index.db") == 3
+    assert migrated(home, SECOND, THIRD) == home / "backups" / f"index.schema-{NEWEST + 1}.1.db"
+    assert version(home / "index.db") == NEWEST + 2
 
 
 @pytest.mark.promise("disk.migration")
@@ -95,12 +118,12 @@ def test_without_a_backup_nothing_is_migrated(home: Path) -> None:
     (home / "backups").write_text("in the way")
     with pytest.raises(Unavailable, match="no backup"):
         migrated(home, SECOND)
-    assert version(home / "index.db") == 1
+    assert version(home / "index.db") == NEWEST
 
 
 def test_what_an_interrupted_copy_left_is_replaced(home: Path) -> None:
     (home / "backups").mkdir()
-    (home / "backups" / "index.schema-1.1.unfinished").write_bytes(b"half")
+    (home / "backups" / f"index.schema-{NEWEST}.1.unfinished").write_bytes(b"half")
     copy = migrated(home, SECOND)
     assert copy is not None
     assert answer(copy, "SELECT id FROM memories") == ["mem_1"]
@@ -112,7 +135,8 @@ def test_a_newer_database_is_refused_and_left_alone(home: Path) -> None:
     migrated(home, SECOND)
     before = (home / "index.db").read_bytes()
     with pytest.raises(
-        Unavailable, match=r"has schema 2 and this release knows 1 .* newer release"
+        Unavailable,
+        match=rf"has schema {NEWEST + 1} and this release knows {NEWEST} .* newer release",
     ):
         SqliteStore(home / "index.db", backups=home / "backups")
     assert (home / "index.db").read_bytes() == before

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
 import apsw
 import pytest
 
+from memstrata.adapters.sqlite.migrations import steps
 from memstrata.adapters.sqlite.statements import SQL
 
 
 @pytest.fixture
 def database() -> apsw.Connection:
     """An empty database of our schema."""
-    schema = files("memstrata.adapters.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
     database = apsw.Connection(":memory:")
-    database.execute(schema)
+    for step in steps():
+        database.execute(step.sql)
     return database
 
 

@@ -8,13 +8,14 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 import pytest
-from tests.waiting import until
+from tests.waiting import SOON, forked, parent_of_a_child, until
 
 from memstrata import Conflict, Denied, Internal, Invalid, NotFound, Refused, Unavailable
 from memstrata.adapters import socket_unix
@@ -22,7 +23,8 @@ from memstrata.adapters.socket_unix import UnixSocket
 from memstrata.errors import Corrupt, MemstrataError
 from memstrata.ports import Answering, Fields, NobodyListens
 
-SOON = 20.0
+SYSTEM_LIMIT = Path("/proc/sys/net/core/somaxconn")
+"""A listener's queue is no longer than this, whatever it asks for."""
 
 
 @pytest.fixture
@@ -113,6 +115,91 @@ def test_more_than_that_are_hung_up_on(path: Path, monkeypatch: pytest.MonkeyPat
             assert heard(third) == []
         with pytest.raises(NobodyListens):
             one.ask({"say": 1}, SOON)
+
+
+@contextmanager
+def crowded(path: Path) -> Iterator[tuple[socket.socket, list[socket.socket]]]:
+    """A listener that takes nobody in, and those who wait for it: no further one can be in its queue."""
+    path.parent.mkdir()
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        listener.bind(str(path))
+        listener.listen(1)
+        callers: list[socket.socket] = []
+        with suppress(BlockingIOError):
+            while True:
+                peer = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                peer.setblocking(False)
+                peer.connect(str(path))
+                callers.append(peer)
+        yield listener, callers
+
+
+def test_too_many_wait_to_be_taken_in(path: Path) -> None:
+    with crowded(path):
+        begin = monotonic()
+        with pytest.raises(Unavailable, match=r"too many call .* no call within 0\.3 s"):
+            UnixSocket(path).ask({"say": 1}, 0.3)
+        assert monotonic() - begin >= 0.25
+        with pytest.raises(Unavailable, match="too many call"):
+            UnixSocket(path).ask({"say": 1}, 0)
+
+
+@pytest.mark.parametrize("seconds", [SOON, None])
+def test_who_finds_the_queue_full_waits_for_a_place(path: Path, seconds: float | None) -> None:
+    answers: list[Fields] = []
+    with crowded(path) as (listener, callers):
+        asking = threading.Thread(
+            target=lambda: answers.append(UnixSocket(path).ask({"say": 1}, seconds))
+        )
+        asking.start()
+        asking.join(0.1)
+        assert asking.is_alive(), "it gave up though its time was not over"
+        for _ in callers:
+            listener.accept()[0].close()
+        peer, _ = listener.accept()
+        with peer:
+            assert json.loads(peer.recv(100)) == {"say": 1}
+            peer.sendall(b'{"answer": {"you": 1}}\n')
+            asking.join(SOON)
+    assert answers == [{"you": 1}]
+
+
+def test_a_message_that_nobody_takes_is_dropped_soon(path: Path) -> None:
+    with crowded(path) as (listener, callers):
+        begin = monotonic()
+        UnixSocket(path).tell({"say": 1})
+        assert monotonic() - begin < 5
+        for _ in callers:
+            listener.accept()[0].close()
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+def test_a_message_waits_a_little_for_a_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_unix, "_TELLING", SOON)
+    with crowded(path) as (listener, callers):
+        telling = threading.Thread(target=UnixSocket(path).tell, args=({"say": 1},))
+        telling.start()
+        for _ in callers:
+            listener.accept()[0].close()
+        peer, _ = listener.accept()
+        with peer:
+            assert json.loads(peer.recv(100)) == {"say": 1}
+        telling.join(SOON)
+        assert not telling.is_alive()
+
+
+def test_hundreds_may_wait_for_a_busy_server(path: Path) -> None:
+    most = min(512, int(SYSTEM_LIMIT.read_text()))
+    with served(path), ExitStack() as callers:
+        (server,) = (found for found in socket_unix._servers if found._path == path)
+        with server._lock:  # the first is taken in, and then nobody until we let go
+            for _ in range(most):
+                peer = callers.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                peer.setblocking(False)
+                peer.connect(str(path))
 
 
 def test_nobody_is_there(path: Path) -> None:
@@ -347,35 +434,20 @@ def test_an_answer_that_is_none(path: Path, reply: bytes) -> None:
 def test_a_forked_child_neither_answers_nor_closes_it(path: Path) -> None:
     one = UnixSocket(path)
     serving = one.serve(echo)
-    child = os.fork()
-    if not child:
-        signal.alarm(60)
+
+    def child() -> None:
         serving.close()
-        os._exit(0 if path.exists() else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert path.exists()
+
+    assert forked(child) == 0
     assert one.ask({"say": 1}, SOON) == {"you": 1}
     serving.close()
 
 
 def test_a_child_does_not_keep_a_dead_parents_socket_open(path: Path) -> None:
-    ready, told = os.pipe()
-    parent = os.fork()
-    if not parent:
-        signal.alarm(60)
-        UnixSocket(path).serve(echo)
-        if not os.fork():
-            signal.alarm(60)
-            os.write(told, f"{os.getpid()}\n".encode())
-        signal.pause()
-        os._exit(1)
-    os.close(told)
-    with os.fdopen(ready) as file:
-        grandchild = int(file.readline())
-    try:
+    with parent_of_a_child(lambda: UnixSocket(path).serve(echo)) as parent:
         assert UnixSocket(path).ask({"say": 1}, SOON) == {"you": 1}
         os.kill(parent, signal.SIGKILL)
         os.waitpid(parent, 0)
         with pytest.raises(NobodyListens):
             UnixSocket(path).ask({"say": 1}, SOON)
-    finally:
-        os.kill(grandchild, signal.SIGKILL)

@@ -15,7 +15,7 @@ import pytest
 
 from memstrata.domain.cadence import Backlog
 from memstrata.domain.layout import Place, memory_file
-from memstrata.domain.memory import Evidence, Memory
+from memstrata.domain.memory import STANDING_RULE, Evidence, Memory, Type
 from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm, View
 from memstrata.domain.terms import Term, query_terms
@@ -255,6 +255,45 @@ class StoreContract:
         second = store.memory([ANNS, AGENT], "mem_1")
         assert [one and one.memory.description for one in (first, second)] == ["agent's", "user's"]
         assert store.memory([], "mem_1") is None
+
+    def test_the_foremost(self, store: Store) -> None:
+        def one(id: str, type: Type = "user", priority: int = 50, **changes: object) -> Stored:
+            plain = memory(id=id, type=type, priority=priority)
+            return row(replace(plain, **changes))  # type: ignore[arg-type]
+
+        put(
+            store,
+            one("a", priority=20),
+            one("b", "project", 90),
+            one("c", "project", STANDING_RULE),
+            one("d", priority=70),
+            one("e", priority=50, updated_at=day(2)),
+            one("f"),
+            one("g"),
+            one("h", "feedback", 10, updated_at=day(3)),
+            one("i", "feedback", 90, updated_at=day(2)),
+            one("j", "feedback", STANDING_RULE),
+            one("k", archived=True),
+            one("l", invalid_at=NOW),
+            one("m", invalid_at=NOW + timedelta(days=1)),
+            one("n", valid_until=TODAY - timedelta(days=1)),
+            one("o", valid_until=TODAY),
+            replace(one("p"), presence="absent"),
+            replace(one("q"), presence="stale"),
+        )
+        put(store, row(memory(AGENT, "z")))
+
+        def foremost(*types: Type, limit: int = 100, key: Key = ANNS) -> str:
+            return "".join(ids(store.foremost(key, types, MOMENT, limit=limit)))
+
+        assert foremost("user", "project") == "cdefgmoqab"
+        assert foremost("project", "user") == "cbdefgmoqa"
+        assert foremost("feedback") == "jhi"
+        assert foremost("user", "project", "feedback") == "cjdefgmoqabhi"
+        assert foremost("user", "project", limit=3) == "cde"
+        assert foremost("reference") == foremost() == foremost("user", limit=0) == ""
+        assert foremost("user", key=AGENT) == "z"
+        assert foremost("user", key=PROJECT) == ""
 
     def test_listing_filters(self, store: Store) -> None:
         put(
@@ -842,6 +881,22 @@ class StoreContract:
             assert write.unpark_jobs(BOB, day(7)) == 0
             assert write.unpark_jobs(ANN, day(7)) == 1
         assert store.jobs(ANN) == [replace(waiting, due=day(7))]
+        with store.transaction() as write:
+            write.postpone_job(waiting.number, day(8), "again", failed=True)
+            write.forgive_jobs(BOB, "extract", "s1")
+            assert write.drop_jobs(ANN, "extract", "s2") == 0
+        assert store.jobs(ANN)[0].attempts == 1
+        with store.transaction() as write:
+            write.forgive_jobs(ANN, "extract", "s1")
+        assert store.jobs(ANN) == [replace(waiting, due=day(8))]
+        with store.transaction() as write:
+            write.set_aside(ANN, "extract", "s1", "there is one", day(9))
+            write.set_aside(ANN, "redo", "b s1", "too long", day(9))
+            write.set_aside(ANN, "redo", "b s1", "again", day(9))
+        (aside,) = store.jobs(ANN, ("parked",))
+        assert (aside.kind, aside.key, aside.problem) == ("redo", "b s1", "too long")
+        with store.transaction() as write:
+            assert write.drop_jobs(ANN, "redo", "b s1") == 1
         with store.transaction() as write:
             write.drop_job(waiting.number)
         assert store.jobs(None, ("waiting", "running", "parked", "done")) == []

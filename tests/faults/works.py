@@ -17,6 +17,7 @@ from memstrata import Memory
 from memstrata.bootstrap import Worker
 from memstrata.domain.scope import Key, Realm
 from memstrata.errors import Conflict
+from memstrata.team_document import MemoryDocument
 
 Say = Callable[[str], object]
 Work = Callable[[Path, Say], None]
@@ -28,6 +29,11 @@ TURNS = (
     ("work", "2025-02-10", "I live in Lyon. I prefer coffee."),
     ("work", "2025-03-10", "I work at Brightwater."),
 )
+HEADING = "## Facts"
+SAVED = "- 2025-01-01: The mill stands on the hill"
+BY_HAND = "- 2025-01-02: The river was measured by hand"
+ENTRIES = ("- 2025-01-03: The bridge closes at dusk", "- 2025-01-04: The ferry leaves at nine")
+SLIP = "- 2025-01-05: A slip of the pen that is taken back"
 SIGNS = ("The shop sign", "blue"), ("The gate code hint", "think of the mill")
 
 
@@ -98,6 +104,21 @@ def reindex(home: Path, say: Say) -> None:
         say("reindexed")
 
 
+def team(home: Path, say: Say) -> None:
+    """Two saves of a team document, of which one finds a hand edit, two of a private one, and an undo."""
+    with opened(home) as memory:
+        for name, document in documents(memory).items():
+            for entry in ENTRIES:
+                before = document.read()
+                if entry not in before.memory_md:
+                    document.save(f"{before.memory_md or HEADING}\n{entry}", base_rev=before.rev)
+                say(f"entry {name} {entry}")
+            if SLIP not in document.read().memory_md:
+                document.save(f"{document.read().memory_md}\n{SLIP}")
+            document.undo()
+            say(f"undone {name}")
+
+
 def first(home: Path, say: Say) -> None:
     """The first memories of a home."""
     drain(home, say)
@@ -105,7 +126,8 @@ def first(home: Path, say: Say) -> None:
 
 
 WORKS: dict[str, Work] = {
-    one.__name__: one for one in (commit, drain, background, add, first, everything, heal, reindex)
+    one.__name__: one
+    for one in (commit, drain, background, add, first, everything, heal, reindex, team)
 }
 
 
@@ -119,11 +141,28 @@ def prepare(home: Path, name: str) -> None:
         memory.add(name="The old mill", description="stands by the river")
         memory.add(name="The ferry", description="leaves at nine")
         memory.add(name="The bridge", description="closes at dusk")
+    if name == "team":
+        _edit_by_hand(home)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
         drain(home, lambda _: None)
         meddle(home)
+
+
+def documents(memory: Memory) -> dict[str, MemoryDocument]:
+    """The team document of a folder beside the home, and the private one."""
+    place = memory.home.parent / "town"
+    place.mkdir(exist_ok=True)
+    return {"team": memory.team(place), "private": memory.private()}
+
+
+def _edit_by_hand(home: Path) -> None:
+    """A team document of which one line was saved and one was written into its file."""
+    with opened(home) as memory:
+        documents(memory)["team"].save(f"{HEADING}\n{SAVED}")
+    (file,) = home.glob("team/*/TEAM_MEMORY.md")
+    file.write_text(f"{file.read_text()}{BY_HAND}\n")
 
 
 def meddle(home: Path) -> None:

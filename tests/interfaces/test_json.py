@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.bench.conftest import locomo
 from tests.interfaces.command import PROGRAM, Run, environment, here
 
 from memstrata.interfaces.cli import app, reference
@@ -33,6 +34,22 @@ def conversation(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A conversation with questions and their evidence."""
+    path = tmp_path / "asked.json"
+    path.write_text(json.dumps(locomo()))
+    return path
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    """A private document."""
+    path = tmp_path / "document.md"
+    path.write_text("## Facts\n- 2026-02-03: Keeps bees\n")
+    return path
+
+
 def commands() -> set[str]:
     """The words of every command there is."""
     root = typer.main.get_command(app.build())
@@ -40,7 +57,9 @@ def commands() -> set[str]:
 
 
 @pytest.mark.promise("cli.json")
-def test_every_command_answers_with_one_document(cli: Run, conversation: Path) -> None:
+def test_every_command_answers_with_one_document(
+    cli: Run, conversation: Path, asked: Path, document: Path
+) -> None:
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
     runs = {"add": added}
@@ -55,13 +74,21 @@ def test_every_command_answers_with_one_document(cli: Run, conversation: Path) -
         "why": (),
         "extract": (),
         "reindex": (),
+        "vectors rebuild": (),
         "status": (),
         "doctor": (),
         "config show": (),
         "worker": ("--idle-exit", "0"),
+        "team edit": ("--private", str(document)),
+        "team show": ("--private",),
+        "team reset": ("--private", "--yes"),
+        "team undo": ("--private",),
+        "team history": ("--private",),
+        "team diff": ("--private", "0"),
         "config test": (),
+        "bench retrieval": ("--data", str(asked)),
     }
-    codes = {"config test": 7}  # no model is set
+    codes = {"config test": 7, "vectors rebuild": 3}  # neither a model nor an embedder is set
     for command, arguments in given.items():
         runs[command] = cli(*command.split(), *arguments, "--json")
     assert set(runs) == commands()

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 import typer
 
+from memstrata.domain import revision
 from memstrata.domain.gates import GATES
 from memstrata.domain.memory import STATUSES, TYPES, Authority, Origin
 from memstrata.domain.plan import VERDICTS, Verb
@@ -38,6 +39,7 @@ WORDS = {
     *get_args(recall.Status),
     "stable",
     "turn",
+    *revision.VERBS,
 }
 """Words of the domain, said as they are."""
 
@@ -88,7 +90,16 @@ def test_every_message_has_its_chinese() -> None:
 def test_every_entry_is_said() -> None:
     known = all_said() | set(constants()) | {"Show this message and exit.", "Missing command."}
     lent = {"database", "files", "reconcile", "text index", "room", "extraction"}  # doctor's checks
-    worked = {"conversations", "records", "extracting", "memory or message", "workspace", "library"}
+    worked = {
+        "measuring",
+        "conversations",
+        "records",
+        "extracting",
+        "embedding",
+        "memory or message",
+        "workspace",
+        "library",
+    }
     assert sorted(set(CHINESE) - known - lent - worked) == []
 
 

@@ -160,7 +160,7 @@ def test_every_result_of_the_facade(tmp_path: Path) -> None:
         verb: json.loads(json.dumps(one, allow_nan=False)) for verb, one in answers.items()
     } == (answers)
     assert answers["get"]["id"] == id
-    assert answers["search"]["profile"] == "classic"
+    assert answers["search"]["profile"] == "measured"
     assert answers["search"]["degraded"] == []
     found: Any = answers
     kinds = [hit["kind"] for hit in found["search"]["hits"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -151,7 +152,7 @@ def test_it_stops_between_two_batches(open_memory: Open) -> None:
     def stop() -> bool:
         return bool(done.batches)
 
-    def progress(messages: int, total: int) -> None:
+    def progress(what: str, messages: int, total: int) -> None:
         done.batches += 1
 
     assert due(memory, stop=stop, progress=progress).batches == 1
@@ -185,15 +186,70 @@ def test_a_failing_session_is_tried_again_later_then_set_aside(
     assert memory.status().retrying[0].startswith("extract s: unavailable: timed out (4 of 5 tries")
     done = due(memory)
     assert done.parked == ["extract s: unavailable: timed out"]
-    assert memory.status().parked == ("extract s: unavailable: timed out",)
+    (aside,) = memory.status().parked
+    assert aside.startswith("extract s (batch_")
+    assert aside.endswith("): unavailable: timed out")
     assert "extract --retry" in memory.status().degraded[0]
-    turn(memory, user="And more.")
     clock.advance(days=2)
     assert due(memory).batches == 0
     memory.reindex()
     assert memory.drain().batches == 0, "it waits for its command"
+    assert memory.status().parked == (aside,)
     turn(memory, "later")
     assert due(memory).batches == 1, "others go on"
+
+
+@pytest.mark.promise("extract.parked-batch")
+def test_what_is_said_after_a_batch_that_was_set_aside_is_extracted(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(memory)
+    with monkeypatch.context() as patched:
+        patched.setattr(extract, "extract", _too_long)
+        assert len(due(memory).parked) == 1
+    turn(memory, user="I prefer mint tea.")
+    assert due(memory).messages == 2
+    assert [one.description for one in memory.list().items] == ["Prefers mint tea"]
+    assert memory.status().waiting == 0
+    done = memory.extract(retry=True)
+    assert (done.messages, done.parked) == (2, [])
+    assert {one.description for one in memory.list().items} == {
+        "Lives in Tarnow",
+        "Prefers mint tea",
+    }
+    assert (jobs(memory), memory.status().parked) == ([], ())
+    assert memory.extract(retry=True).batches == 0
+
+
+def _too_long(*_: object) -> None:
+    raise ModelFailed("too long", reason="too_long", permanent=True)
+
+
+@pytest.mark.promise("extract.parked-batch")
+def test_an_index_made_anew_remembers_what_was_set_aside(
+    open_memory: Open, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    for said in (SAID, "I prefer mint tea."):
+        turn(memory, user=said)
+        with monkeypatch.context() as patched:
+            patched.setattr(extract, "extract", _too_long)
+            due(memory)
+    aside = memory.status().parked
+    assert len(aside) == 2
+    memory.close()
+    for file in home.glob("memstrata.db*"):
+        file.unlink()
+    again = open_memory()
+    assert again.status().parked == aside
+    assert again.drain().batches == 0
+    assert again.extract(retry=True).messages == 4
+    again.close()
+    for file in home.glob("memstrata.db*"):
+        file.unlink()
+    last = open_memory()
+    assert last.status().parked == ()
+    assert (last.status().waiting, last.extract(retry=True).batches) == (0, 0)
 
 
 def test_what_was_set_aside_is_taken_up_on_command(memory: Memory, fails: Fails) -> None:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import apsw
 import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
 
-from memstrata import Memory
+from memstrata import Memory, Unavailable
+from memstrata.adapters.sqlite import SqliteStore
 from memstrata.domain import inject
+from memstrata.domain import memory as domain
+from memstrata.domain.budget import TURN_SHARE, fit, keep_rank
+from memstrata.pipelines import recall
 from memstrata.pipelines.read import Record
 from memstrata.pipelines.recall import Context
+from memstrata.ports import Listing, Moment, Stored
 
 LINE = re.compile(r"^- \[([\w.-]+)\]", re.MULTILINE)
 
@@ -229,9 +237,10 @@ def test_evidence_is_what_the_user_said_at_most_three_times(memory: Memory) -> N
         ]
     )
     memory.drain()
-    context = memory.session("s").recall("ferry late timetable horses")
+    context = memory.session("s").recall("ferry horses timetable")
     assert len(quotes(context)) == 3
-    assert '- (2026-01-02) "Is the ferry late?"' in quotes(context)
+    late = memory.session("s").recall("was the ferry late, by the timetable?")
+    assert '- (2026-01-02) "Is the ferry late?"' in quotes(late)
     assert "assistant" not in context.turn
     assert "timetable" not in context.turn
     assert "/ferry" not in context.turn
@@ -434,6 +443,115 @@ def test_a_broken_text_index_is_said_and_never_raised(
     assert ids(context.stable) == [lamp.id]
     assert any("full text failed" in one for one in context.warnings)
     assert bool(quotes(context)) is (table == "memory_text")
+
+
+@pytest.mark.promise("recall.status")
+def test_what_was_not_searched_for_is_not_expired(
+    memory: Memory, home: Path, clock: FakeClock
+) -> None:
+    fact(memory, "ferry", "The ferry runs", valid_until=clock.now().date())
+    clock.advance(days=1)
+    chat = memory.session("s")
+    assert chat.recall("the ferry").status == "expired"
+    database = apsw.Connection(str(home / "memstrata.db"))
+    database.execute("DELETE FROM memory_text_data")
+    database.close()
+    context = chat.recall("the ferry")
+    assert (context.status, context.turn) == ("empty", "")
+    assert context.warnings == ("full text failed: all by type",)
+
+
+@pytest.mark.promise("recall.status")
+@pytest.mark.promise("search.degraded")
+def test_a_lane_that_fails_while_it_looks_for_what_is_over_is_said(
+    memory: Memory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact(memory, "ferry", "The ferry runs", valid_until=clock.now().date())
+    clock.advance(days=1)
+    search = SqliteStore.search_memories
+
+    def fails(store: SqliteStore, keys: Any, terms: Any, moment: Moment, **given: Any) -> Any:
+        if moment.every:
+            raise Unavailable("the disk failed")
+        return search(store, keys, terms, moment, **given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteStore, "search_memories", fails)
+        context = memory.session("s").recall("the ferry")
+    assert (context.status, context.warnings) == ("empty", ("full text failed: all by type",))
+    assert memory.session("s").recall("the ferry").status == "expired"
+
+
+# -- how much is read -------------------------------------------------------------------------------
+
+
+def everything_that_may_be_shown(memory: Memory) -> list[domain.Memory]:
+    """Every valid memory that was reviewed, in the order of the stable part."""
+    world = memory._world
+    key = memory.session("s").view.keys[0]
+    rows = world.store.memories((key,), Listing(statuses=("active",)), world.moment(), limit=10_000)
+    found = [row.memory for row in rows if row.memory.note != domain.UNREVIEWED]
+    feedback = sorted(
+        (one for one in found if one.type == "feedback"),
+        key=lambda one: (-one.updated_at.timestamp(), one.id),
+    )
+    others = sorted(
+        (one for one in found if one.type != "feedback"),
+        key=lambda one: (
+            keep_rank(one),
+            -one.priority,
+            -one.updated_at.timestamp(),
+            one.id,
+        ),
+    )
+    return feedback + others
+
+
+@pytest.mark.promise("recall.budget")
+@pytest.mark.promise("recall.order")
+@pytest.mark.parametrize("guess", [1, 24, 10**9])
+def test_what_is_not_read_would_not_have_been_shown(
+    memory: Memory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, guess: int
+) -> None:
+    monkeypatch.setattr(recall, "_LINE", guess)
+    dice = Random(8)
+    for n in range(90):
+        kind = dice.choice(domain.TYPES)
+        rule = kind in ("feedback", "user") and not n % 5
+        priority = domain.STANDING_RULE if rule else dice.randrange(5) * 20
+        words = " ".join(
+            dice.choice(("jar", "plum", "shelf")) for _ in range(dice.randrange(1, 30))
+        )
+        fact(memory, f"n{n}", words, type=kind, priority=priority)
+        clock.advance(minutes=dice.randrange(2))
+    chosen = everything_that_may_be_shown(memory)
+    chat, count = memory.session("s"), memory._world.tokens.count
+    render = partial(recall._render_stable, asker=recall.Asker(chat.view))
+    sizes = set()
+    for most in (0, 60, 150, 400, 700, 1_000, 2_000, 4_000, 20_000):
+        shown = fit(chosen, render, count, most - most // TURN_SHARE)
+        assert chat.recall("x", max_tokens=most).stable == render(shown)
+        sizes.add(len(shown))
+    assert {0, len(chosen)} < sizes
+    assert len(sizes) > 5
+
+
+def test_a_large_scope_is_not_read_as_a_whole(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd(memory, 60)
+    chat = memory.session("s")
+    read: list[int] = []
+    foremost = SqliteStore.foremost
+
+    def counted(*given: Any, **named: Any) -> list[Stored]:
+        found = foremost(*given, **named)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(SqliteStore, "foremost", counted)
+    context = chat.recall("x", max_tokens=400)
+    assert 0 < len(ids(context.stable)) < sum(read) < 30
 
 
 # -- hits -------------------------------------------------------------------------------------------

@@ -71,8 +71,10 @@ def test_every_message_is_found_by_its_words(memory: Memory) -> None:
     assert len(stored) == 6
     words = ("heron", "weir", "reeds", "otter", "sluice", "堤坝")
     for id, word in zip(stored, words, strict=True):
-        assert [hit.id for hit in memory.search_conversations(word)] == [id]
-        (hit,) = memory.search(word)
+        first, *beside = memory.search_conversations(word)
+        assert (first.id, first.lanes) == (id, ("fulltext",))
+        assert {hit.lanes for hit in beside} <= {("context",)}
+        hit, *_ = memory.search(word)
         assert (hit.kind, hit.id, hit.session) == ("message", id, "s")
     assert memory.search_conversations("heron", session="other") == ()
 
@@ -117,7 +119,8 @@ def test_a_small_scope_among_many_gets_its_hits(memory: Memory, tmp_path: Path) 
 
 @pytest.mark.promise("search.classic")
 def test_classic_is_rank_times_age_times_confidence(open_memory: Open, clock: FakeClock) -> None:
-    memory = open_memory(settings={"search.time_decay_lambda": 0.1})
+    classic = {"search.profile": "classic"}
+    memory = open_memory(settings={**classic, "search.time_decay_lambda": 0.1})
     memory.add(name="old", description="owl owl", priority=60)
     clock.advance(days=10)
     memory.add(name="new", description="owl and many other birds of the wood")
@@ -127,7 +130,9 @@ def test_classic_is_rank_times_age_times_confidence(open_memory: Open, clock: Fa
     assert hits[0].score == pytest.approx(1 / 62)
     assert hits[1].score == pytest.approx(1 / 61 * math.exp(-1))
     memory.close()
-    flat = open_memory(settings={"search.time_decay_lambda": 0.0}).search("owl", kinds=("memory",))
+    flat = open_memory(settings={**classic, "search.time_decay_lambda": 0.0}).search(
+        "owl", kinds=("memory",)
+    )
     assert memories(flat) == ["old", "new"]
     assert [hit.score for hit in flat] == pytest.approx([1 / 61, 1 / 62])
 
@@ -136,7 +141,7 @@ def test_classic_is_rank_times_age_times_confidence(open_memory: Open, clock: Fa
 def test_confidence_weighs_and_messages_know_none_of_it(
     open_memory: Open, clock: FakeClock
 ) -> None:
-    memory = open_memory()
+    memory = open_memory(settings={"search.profile": "classic"})
     say(memory, "s", "I live in Tarnow.")
     (tarnow,) = memory.list().items
     assert tarnow.confidence < 1

@@ -133,10 +133,9 @@ class HeldFile:
 def _is(file: int, path: Path) -> bool:
     """Whether the open file is the one that lies at `path`."""
     try:
-        there = path.lstat()
-    except OSError:
+        there, mine = path.lstat(), os.fstat(file)
+    except OSError:  # it was taken away, or another thread gives the lock up right now
         return False
-    mine = os.fstat(file)
     return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
 
 

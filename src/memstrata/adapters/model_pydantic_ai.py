@@ -38,6 +38,8 @@ _FINISHES: Final = frozenset(("stop", "length"))
 _MISREAD: Final = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 """What the clients raise, unwrapped, over a body of another shape than they expect."""
 _NOT_AS_SAID: Final = "its answer is not what its interface promises"
+_UNTAGGED: Final = ("\0", "\0")
+"""pydantic-ai takes the tag off a thought that was cut and leaves its text: whoever reads it could not tell."""
 _LATER: Final = 60.0
 """How long after the deadline, seconds, the client gives up by itself: the deadline is ours alone."""
 _GRACE: Final = 1.0
@@ -221,13 +223,15 @@ def _anthropic(name: str, url: str, key: str, client: httpx2.AsyncClient) -> Pro
 
 def _openai(name: str, url: str, key: str, client: httpx2.AsyncClient) -> ProviderModel:
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
     elsewhere = url or os.environ.get("OPENAI_BASE_URL", "")
     key = key or (os.environ.get("OPENAI_API_KEY", "") if elsewhere else _needed("OPENAI_API_KEY"))
     # A server of one's own often wants no key, but the client wants some text.
     provider = OpenAIProvider(base_url=elsewhere or None, api_key=key or "none", http_client=client)
-    return OpenAIChatModel(name, provider=provider)
+    profile = OpenAIModelProfile(thinking_tags=_UNTAGGED)
+    return OpenAIChatModel(name, provider=provider, profile=profile)
 
 
 def _compatible(
@@ -243,6 +247,7 @@ def _compatible(
         openai_supports_strict_tool_definition=False,
         supports_json_schema_output=True,
         supports_json_object_output=True,
+        thinking_tags=_UNTAGGED,
     )
     provider = OpenAICompatibleProvider(
         system, base_url=url, api_key=key or None, http_client=client, profile=profile

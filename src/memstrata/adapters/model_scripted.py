@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from threading import Lock
+from typing import Final
 
+import apsw
+
+from memstrata.adapters import vault_fs
 from memstrata.errors import MemstrataError
 from memstrata.ports import Answer, Question
+
+PATIENCE: Final = 2.0
+"""Seconds within which another thread's transaction is over; one of whoever asks cannot end."""
 
 Said = str | Answer | MemstrataError
 """A text as it is, a whole answer, or an error to raise."""
 
 Line = Said | Callable[[Question], Said]
 """What is said, or a function that says it when it hears the question."""
+
+
+def is_in_transaction(patience: float = PATIENCE) -> bool:
+    """Whether who waits for the answer to this call holds a transaction of SQLite, or a vault's lock.
+
+    Connections do not say whose thread they work for: one that comes free within `patience`
+    seconds was another's.
+    """
+    if getattr(vault_fs._locked, "homes", ()):
+        return True
+    deadline = time.monotonic() + patience
+    busy = {one for one in apsw.connections() if _is_busy(one)}
+    while busy and time.monotonic() < deadline:
+        time.sleep(0.001)
+        busy = {one for one in busy.intersection(apsw.connections()) if _is_busy(one)}
+    return bool(busy)
+
+
+def _is_busy(connection: apsw.Connection) -> bool:
+    try:
+        return connection.in_transaction
+    except (apsw.ThreadingViolationError, apsw.ConnectionClosedError):
+        return False  # another thread runs a statement on it, or has closed it
 
 
 class ScriptedModel:
@@ -25,7 +56,7 @@ class ScriptedModel:
     """
 
     def __init__(
-        self, *lines: Line, guard: Callable[[], bool] = lambda: False, repeat: bool = False
+        self, *lines: Line, guard: Callable[[], bool] = is_in_transaction, repeat: bool = False
     ) -> None:
         self.questions: list[Question] = []
         self.faults: list[str] = []

@@ -5,6 +5,7 @@ A request is answered by any number of `{"told": …}` and then `{"answer": …}
 
 from __future__ import annotations
 
+import atexit
 import errno
 import json
 import os
@@ -15,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Final
 
 from memstrata.errors import Invalid, MemstrataError, Unavailable, restored
@@ -26,11 +27,17 @@ MOST_REQUEST: Final = 8 * 2**20
 MOST_ANSWER: Final = 256 * 2**20
 MOST_PEERS: Final = 64
 """So many are answered at a time; others are hung up on."""
+MOST_WAITING: Final = 512
+"""So many may have called and not been taken in yet; the system's own limit may be smaller."""
 PATIENCE: Final = 30.0
 """Seconds that a peer may take to send a line or to take one off us."""
 TOLD: Final = 1.0
 """Seconds that it may take to take a line of progress."""
 
+_TELLING: Final = 0.1
+"""Seconds that a message without an answer may take to be sent."""
+_AGAIN: Final = 0.01
+"""Seconds until it is tried again to call a listener with whom too many wait already."""
 _CLOSING: Final = 1.0
 """Seconds until `accept` has noticed that its socket was shut down, where that does not wake it."""
 _LONGEST_PATH: Final = 103
@@ -66,7 +73,7 @@ class UnixSocket:
             with _address(self.path) as address:
                 listener.bind(address)
             self.path.chmod(0o600)
-            listener.listen(MOST_PEERS)
+            listener.listen(MOST_WAITING)
         except OSError as error:
             listener.close()
             raise Unavailable(f"no socket can be made at {self.path}: {error.strerror}") from error
@@ -95,9 +102,11 @@ class UnixSocket:
             raise Invalid("request", f"is longer than {MOST_REQUEST} bytes")
         try:
             with _plug() as peer:
+                if not _connected(peer, self.path, deadline):
+                    raise Unavailable(
+                        f"too many call {self.path}; it took no call within {seconds:g} s"
+                    )
                 _limit(peer, deadline)
-                with _address(self.path) as address:
-                    peer.connect(address)
                 peer.sendall(line)
                 return _answered(_lines(peer, MOST_ANSWER, lambda: deadline), heard)
         except TimeoutError as error:
@@ -108,12 +117,12 @@ class UnixSocket:
             raise Unavailable(f"{self.path}: {error.strerror}") from error
 
     def tell(self, request: Fields) -> None:
-        """Send a request and wait for nothing; if nobody is there nothing happens."""
+        """Send a request and wait for no answer; if nobody is there, or nobody takes it, nothing happens."""
+        deadline = monotonic() + _TELLING
         with suppress(OSError, Unavailable), _plug() as peer:
-            peer.setblocking(False)
-            with _address(self.path) as address:
-                peer.connect(address)
-            peer.sendall(_line(request))
+            if _connected(peer, self.path, deadline):
+                _limit(peer, deadline)
+                peer.sendall(_line(request))
 
 
 class Server:
@@ -230,6 +239,27 @@ def _plug() -> socket.socket:
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
 
+def _connected(peer: socket.socket, path: Path, deadline: float | None) -> bool:
+    """Connect to the listener at `path`; False when too many waited for it until `deadline`.
+
+    A socket with a time limit does not wait for a place in a full queue: Linux refuses it at once.
+
+    Raises:
+        OSError: nobody listens there.
+        Unavailable: the path is too long.
+    """
+    with _address(path) as address:
+        while True:
+            _limit(peer, deadline)
+            try:
+                peer.connect(address)
+                return True
+            except BlockingIOError:
+                if deadline is not None and monotonic() + _AGAIN >= deadline:
+                    return False
+            sleep(_AGAIN)
+
+
 # -- lines -----------------------------------------------------------------------------------------
 
 
@@ -321,9 +351,15 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-# -- forks -----------------------------------------------------------------------------------------
+# -- exits and forks -------------------------------------------------------------------------------
 
 _servers: Final[weakref.WeakSet[Server]] = weakref.WeakSet()
+
+
+def _at_exit() -> None:
+    """Leave no socket of this process behind, also where its worker's batch was broken off."""
+    for server in list(_servers):
+        server.close()
 
 
 def _after_fork_in_child() -> None:
@@ -332,4 +368,5 @@ def _after_fork_in_child() -> None:
     _servers.clear()
 
 
+atexit.register(_at_exit)
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -112,10 +112,10 @@ class FileVault:
             temp, found = _fresh(place.name, "", write)
         return StagedFile(self, place, temp, found)
 
-    def append(self, place: Place, lines: bytes) -> AppendedLines:
+    def append(self, place: Place, lines: bytes, *, flush: bool = False) -> AppendedLines:
         """Append whole lines to a log; the result takes them back.
 
-        The caller holds `exclusive`. A torn tail is moved to `<name>.torn` first. Not flushed.
+        The caller holds `exclusive`. A torn tail is moved to `<name>.torn` first. On disk only with `flush`.
 
         Raises:
             Invalid: the place leads out of its root or through a link.
@@ -137,6 +137,8 @@ class FileVault:
                 undo.callback(_take_back, file, start, place)
                 _write(file, lines)
                 failpoints.hit("vault.append.after")
+                if flush:
+                    os.fsync(file)
                 undo.pop_all()
         return AppendedLines(start, start + len(lines), place, self)
 

@@ -24,6 +24,7 @@ def encode(message: Message) -> bytes:
         "agent": message.agent,
         "call": message.call,
         "skip": message.skip,
+        "model": message.model,
         "content": message.content,
     }
     kept = {name: value for name, value in fields.items() if value}
@@ -50,7 +51,7 @@ def decode(line: bytes) -> Message:
         raise Invalid("recorded_at", "is missing")
     others = {
         name: checks.string(name, raw.get(name) or "")
-        for name in ("workspace", "agent", "name", "call", "skip")
+        for name in ("workspace", "agent", "name", "call", "skip", "model")
     }
     return Message(
         id=checks.identity("id", raw.get("id")),

@@ -7,7 +7,6 @@ result in whatever order the facts come in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -15,8 +14,10 @@ from typing import Final
 
 from memstrata.domain import terms
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.lazy import Regex
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
+    MAX_ENTITIES,
     MAX_NAME,
     NO_REASON,
     Evidence,
@@ -32,15 +33,15 @@ ALIKE: Final = 0.85
 """Token Jaccard from which two descriptions say the same."""
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
-_NEGATION: Final = re.compile(
+_NEGATION: Final = Regex(
     r"\b(?:not|no|never|without|nothing|nobody|none|nor|neither|cannot|[a-z]+n't"
     r"|(?:do|does|did|is|are|was|were|ca|wo|have|has)nt)\b"
     r"|不(?!错)|没|(?<![特分级性类区个差])别(?![人墅])|勿|未(?!来)|无(?![线论])"
 )
-_PROPER: Final = re.compile(r"(?<=\S )[A-Z]\w*(?: [A-Z]\w*)*")
+PROPER: Final = Regex(r"(?<=\S )[A-Z]\w*(?: [A-Z]\w*)*")
 """A proper name: words with a capital inside a sentence."""
-_TRUSTED: Final = ("user", "person")
-_UNCONFIRMED: Final = "for review: only the {} said so, against what the user said"
+TRUSTED: Final = ("user", "person")
+UNCONFIRMED: Final = "for review: only the {} said so, against what the user said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +83,43 @@ def decide(
     if candidate.change == "ends":
         return _end(candidate, fresh, known, now, zone)
     timed = known.slot if candidate.slot else ()
-    place = _place(fresh, timed, now)
-    told = _told(place, fresh, now, zone)
+    where = place(fresh, timed, now)
+    told = _told(where, fresh, now, zone)
     if told is not None:
         return told
-    written = _written_since(fresh, timed, now, zone)
+    written = written_since(fresh, timed, now, zone)
     if written is not None:
         return Decision("noop", "a person wrote otherwise since", written.id, ())
     tied = {one.id for one in timed}
     for one in (*known.named, *known.alike):
         if one.id not in tied and _repeats(one, fresh, now, zone):
-            return _same(one, fresh, now)
-    return _added(fresh, place, known, now, zone)
+            return retold(one, fresh, now)
+    return added(fresh, where, known, now, zone)
 
 
-def _written_since(
+def identical(candidate: Candidate, known: Known, now: datetime, zone: tzinfo) -> Memory | None:
+    """The valid memory that says the very same, but for case, width and accents."""
+    for one in (*known.slot, *known.named, *known.alike):
+        if (
+            candidate.change == "states"
+            and one.status(now, zone) == "active"
+            and one.type == candidate.type
+            and (one.valid_until, one.happened_from)
+            == (candidate.valid_until, candidate.happened_from)
+            and terms.fold(one.description) == terms.fold(candidate.description)
+            and (one.subject == candidate.subject or not one.subject)
+        ):
+            return one
+    return None
+
+
+def written_since(
     fresh: Memory, slot: Sequence[Memory], now: datetime, zone: tzinfo
 ) -> Memory | None:
-    """The valid memory of the slot whose file a person edited after `fresh` was said: it stands."""
+    """The valid memory of `slot` whose file a person edited after `fresh` was said: it stands."""
     for one in slot:
         by_hand = one.authority == "person" and one.origin == "file"
-        if by_hand and one.status(now, zone) == "active" and one.updated_at > _said(fresh, now):
+        if by_hand and one.status(now, zone) == "active" and one.updated_at > said(fresh, now):
             return one
     return None
 
@@ -147,123 +164,153 @@ def same_value(one: Memory, other: Memory) -> bool:
     coffee", but not "coffee over tea"), with the same negation, and the same dates. A name may be
     continued (Harrow, Harrow Tools) but not begun otherwise (York, New York).
     """
-    if not _same_days(one, other) or _negated(one.description) != _negated(other.description):
+    if not same_days(one, other) or negated(one.description) != negated(other.description):
         return False
-    short, long = sorted((one.description, other.description), key=lambda text: len(_content(text)))
-    words, rest = _content(short), iter(_content(long))
+    short, long = sorted((one.description, other.description), key=lambda text: len(content(text)))
+    words, rest = content(short), iter(content(long))
     if not words or not all(word in rest for word in words):
         return False
-    parts = _PROPER.findall(short)
-    return not any(f" {part} " in f"{name} " for name in _PROPER.findall(long) for part in parts)
+    parts = PROPER.findall(short)
+    return not any(f" {part} " in f"{name} " for name in PROPER.findall(long) for part in parts)
 
 
-def _same_days(one: Memory, other: Memory) -> bool:
+def same_days(one: Memory, other: Memory) -> bool:
+    """Whether both hold until the same day and happened on the same day."""
     return (one.valid_until, one.happened_from) == (other.valid_until, other.happened_from)
 
 
-def _content(text: str) -> list[str]:
+def content(text: str) -> list[str]:
+    """The terms of a text without stop words; all of them where there is nothing else."""
     words = [term.text for term in terms.query_terms(text, most=1_000)]
     return words or terms.index_terms(text)
 
 
-def _negated(text: str) -> bool:
+def negated(text: str) -> bool:
+    """Whether something is denied in it, in English or Chinese."""
     return _NEGATION.search(terms.fold(text).replace("’", "'")) is not None
 
 
 def _repeats(one: Memory, fresh: Memory, now: datetime, zone: tzinfo) -> bool:
-    """Whether `fresh` says a valid memory of no slot, or of another, again in (almost) the same words."""
-    if one.status(now, zone) != "active" or one.type != fresh.type or not _same_days(one, fresh):
+    """Whether `fresh` says a valid memory of no slot, or of another, again in (almost) the same words.
+
+    The same words of the assistant alone are an echo, whatever type they are given; a rule of conduct
+    is the same whomever it is said to be about.
+    """
+    if one.status(now, zone) != "active" or not same_days(one, fresh):
         return False
-    if terms.fold(one.description) == terms.fold(fresh.description):
-        return one.subject == fresh.subject or not (one.subject and fresh.subject)
+    again = terms.fold(one.description) == terms.fold(fresh.description)
+    if one.type != fresh.type:
+        return again and fresh.authority not in TRUSTED
+    if again:
+        same = one.subject == fresh.subject or not (one.subject and fresh.subject)
+        return same or one.type == "feedback"
     if (one.subject, one.slot) != (fresh.subject, fresh.slot):
         return False
     return terms.similarity(one.description, fresh.description) >= ALIKE and same_value(one, fresh)
 
 
-def _same(old: Memory, fresh: Memory, now: datetime) -> Decision:
+def retold(old: Memory, fresh: Memory, now: datetime) -> Decision:
     """Said again: a new source, and the better wording if it says more."""
-    evidence = _united(old.evidence, fresh.evidence)
-    said = max(filter(None, (old.said_at, fresh.said_at)), default=None)
-    says_more = len(_content(fresh.description)) > len(_content(old.description))
-    newer = _said(fresh, now) >= _said(old, now) and old.invalid_at is None
-    if says_more and newer and _may_change(fresh, old):
-        body = fresh.body or old.body
-        better = replace(
-            old,
-            description=fresh.description,
-            body=body,
-            note=reason_note(old.type, body) if old.note == NO_REASON else old.note,
-            entities=tuple(dict.fromkeys((*old.entities, *fresh.entities))),
-            evidence=evidence,
-            said_at=said,
-            version=old.version + 1,
-            updated_at=max(now, old.updated_at),
-        )
-        return Decision(
-            "update",
-            "the same, said with more",
-            old.id,
-            (Step(better, "update", "the same, said with more"),),
-        )
-    if evidence == old.evidence:
-        return Decision("noop", "known already", old.id, ())
-    sourced = replace(old, evidence=evidence, said_at=said)
-    return Decision(
-        "noop",
-        "known already; the source was added",
-        old.id,
-        (Step(sourced, "source", "said again"),),
+    says_more = len(content(fresh.description)) > len(content(old.description))
+    newer = said(fresh, now) >= said(old, now) and old.invalid_at is None
+    if says_more and newer and may_change(fresh, old):
+        better = reworded(old, fresh, fresh.description, fresh.body or old.body, now)
+        why = "the same, said with more"
+        return Decision("update", why, old.id, (Step(better, "update", why),))
+    return sourced(old, fresh)
+
+
+def reworded(old: Memory, fresh: Memory, description: str, body: str, now: datetime) -> Memory:
+    """The next version of `old` in other words, with the sources and entities of `fresh` as well."""
+    return replace(
+        _with_source(old, fresh),
+        description=description,
+        body=body,
+        note=reason_note(old.type, body) if old.note == NO_REASON else old.note,
+        entities=tuple(dict.fromkeys((*old.entities, *fresh.entities)))[:MAX_ENTITIES],
+        version=old.version + 1,
+        updated_at=max(now, old.updated_at),
     )
 
 
-def _united(one: tuple[Evidence, ...], other: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+def sourced(old: Memory, fresh: Memory) -> Decision:
+    """Said again: a new source, and nothing else moves."""
+    if united(old.evidence, fresh.evidence) == old.evidence:
+        return Decision("noop", "known already", old.id, ())
+    step = Step(_with_source(old, fresh), "source", "said again")
+    return Decision("noop", "known already; the source was added", old.id, (step,))
+
+
+def _with_source(old: Memory, fresh: Memory) -> Memory:
+    return replace(
+        old,
+        evidence=united(old.evidence, fresh.evidence),
+        said_at=max(filter(None, (old.said_at, fresh.said_at)), default=None),
+    )
+
+
+def united(one: tuple[Evidence, ...], other: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """The evidence of both, each source once."""
     known = {(e.session, e.message, e.start, e.end) for e in one}
     return one + tuple(e for e in other if (e.session, e.message, e.start, e.end) not in known)
 
 
-def _said(memory: Memory, now: datetime) -> datetime:
+def said(memory: Memory, now: datetime) -> datetime:
     """The instant that orders facts: when it began to hold, else when it was said, else now."""
     return memory.valid_from or memory.said_at or now
 
 
-def _may_change(fresh: Memory, old: Memory) -> bool:
+def may_change(fresh: Memory, old: Memory) -> bool:
     """What the assistant or a tool said neither rewords nor ends what the user said."""
-    return fresh.authority in _TRUSTED or old.authority not in _TRUSTED
+    return fresh.authority in TRUSTED or old.authority not in TRUSTED
 
 
 def _end(
     candidate: Candidate, fresh: Memory, known: Known, now: datetime, zone: tzinfo
 ) -> Decision:
     """A person said that something is over; only what they named ends, and only if they did not say it since."""
-    at = _said(fresh, now)
+    at = said(fresh, now)
     for old in known.slot:
         if old.status(now, zone) not in ("active", "expired"):
             continue
-        if at < _began(old) or _confirmed_after(old, fresh, at) or not _names(candidate, old):
+        if at < began(old) or confirmed_after(old, fresh, at) or not names(candidate, old):
             continue
-        if not _may_change(fresh, old):
-            note = _UNCONFIRMED.format(fresh.authority)
-            return _alone(replace(fresh, slot="", note=note), known, now, zone)
-        ended = replace(_ended(old, at, None, now), evidence=_united(old.evidence, fresh.evidence))
-        step = Step(ended, "invalidate", "said to be over")
-        return Decision("delete", "said to be over", old.id, (step,))
+        if not may_change(fresh, old):
+            note = UNCONFIRMED.format(fresh.authority)
+            return alone(replace(fresh, slot="", note=note), known, now, zone)
+        return over(old, fresh, now)
     return Decision("noop", "nothing known that this ends", "", ())
 
 
-def _names(candidate: Candidate, old: Memory) -> bool:
+def over(old: Memory, fresh: Memory, now: datetime) -> Decision:
+    """`old` ends when `fresh` says so, with nothing in its place."""
+    step = Step(
+        replace(
+            ended(old, said(fresh, now), None, now),
+            evidence=united(old.evidence, fresh.evidence),
+        ),
+        "invalidate",
+        "said to be over",
+    )
+    return Decision("delete", "said to be over", old.id, (step,))
+
+
+def names(candidate: Candidate, old: Memory) -> bool:
+    """Whether the candidate names what `old` is about: an entity; without entities, a word of it."""
     about = terms.fold(f"{old.description} {' '.join(old.entities)}")
     if candidate.entities:
         return any(terms.fold(entity) in about for entity in candidate.entities)
     known = set(terms.index_terms(about))
-    return any(word in known for word in _content(candidate.description))
+    return any(word in known for word in content(candidate.description))
 
 
-def _began(memory: Memory) -> datetime:
+def began(memory: Memory) -> datetime:
+    """Since when it holds; long ago when nobody said."""
     return memory.valid_from or memory.said_at or _LONG_AGO
 
 
-def _ended(old: Memory, at: datetime, by: str | None, now: datetime) -> Memory:
+def ended(old: Memory, at: datetime, by: str | None, now: datetime) -> Memory:
+    """The next version of `old`, invalid since `at`, superseded `by` that memory if there is one."""
     return replace(
         old,
         invalid_at=at,
@@ -275,7 +322,7 @@ def _ended(old: Memory, at: datetime, by: str | None, now: datetime) -> Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """Where a fact falls among those of its slot: who held at `begins`, and who came next."""
 
     begins: datetime
@@ -283,24 +330,25 @@ class _Place:
     following: Memory | None
 
 
-def _place(fresh: Memory, slot: Sequence[Memory], now: datetime) -> _Place:
-    begins = _said(fresh, now)
-    line = sorted(slot, key=lambda one: (_began(one), one.id))
-    holders = [one for one in line if _began(one) <= begins and _holds(one, begins)]
-    later = [one for one in line if _began(one) > begins]
-    return _Place(begins, holders[-1] if holders else None, later[0] if later else None)
+def place(fresh: Memory, slot: Sequence[Memory], now: datetime) -> Place:
+    """Where `fresh` falls among the memories of its slot."""
+    begins = said(fresh, now)
+    line = sorted(slot, key=lambda one: (began(one), one.id))
+    holders = [one for one in line if began(one) <= begins and _holds(one, begins)]
+    later = [one for one in line if began(one) > begins]
+    return Place(begins, holders[-1] if holders else None, later[0] if later else None)
 
 
 def _holds(one: Memory, at: datetime) -> bool:
     return one.invalid_at is None or one.invalid_at > at
 
 
-def _confirmed_after(old: Memory, fresh: Memory, at: datetime) -> bool:
+def confirmed_after(old: Memory, fresh: Memory, at: datetime) -> bool:
     """Whether `old` was said again after both `at` and the moment `fresh` was said."""
     return old.said_at is not None and old.said_at > max(at, fresh.said_at or at)
 
 
-def _told(place: _Place, fresh: Memory, now: datetime, zone: tzinfo) -> Decision | None:
+def _told(where: Place, fresh: Memory, now: datetime, zone: tzinfo) -> Decision | None:
     """`fresh` as a source of who held then, or of who came next and now begins earlier; None: it is new."""
 
     def same(one: Memory | None) -> bool:
@@ -311,43 +359,44 @@ def _told(place: _Place, fresh: Memory, now: datetime, zone: tzinfo) -> Decision
             and same_value(one, fresh)
         )
 
-    if place.holder is not None and same(place.holder):
-        return _same(place.holder, fresh, now)
-    stale = place.holder is not None and _confirmed_after(place.holder, fresh, place.begins)
-    if place.following is None or stale or not same(place.following):
+    if where.holder is not None and same(where.holder):
+        return retold(where.holder, fresh, now)
+    stale = where.holder is not None and confirmed_after(where.holder, fresh, where.begins)
+    if where.following is None or stale or not same(where.following):
         return None
-    evidence = _united(place.following.evidence, fresh.evidence)
-    earlier = replace(place.following, valid_from=place.begins, evidence=evidence)
+    evidence = united(where.following.evidence, fresh.evidence)
+    earlier = replace(where.following, valid_from=where.begins, evidence=evidence)
     steps = [Step(earlier, "source", "said earlier already")]
-    if place.holder is not None and _may_change(fresh, place.holder):
-        steps.append(_superseded(place.holder, place.begins, earlier.id, now))
+    if where.holder is not None and may_change(fresh, where.holder):
+        steps.append(superseded(where.holder, where.begins, earlier.id, now))
     return Decision("noop", "known already; it began earlier", earlier.id, tuple(steps))
 
 
-def _superseded(old: Memory, at: datetime, by: str, now: datetime) -> Step:
-    return Step(_ended(old, at, by, now), "supersede", f"superseded by {by}")
+def superseded(old: Memory, at: datetime, by: str, now: datetime) -> Step:
+    """`old` ends at `at` in favour of the memory `by`."""
+    return Step(ended(old, at, by, now), "supersede", f"superseded by {by}")
 
 
-def _added(fresh: Memory, place: _Place, known: Known, now: datetime, zone: tzinfo) -> Decision:
+def added(fresh: Memory, where: Place, known: Known, now: datetime, zone: tzinfo) -> Decision:
     """A fact takes its place: it ends the one before it and is ended by the one behind it."""
-    holder, following = place.holder, place.following
-    if holder is not None and not _may_change(fresh, holder):
-        note = _UNCONFIRMED.format(fresh.authority)
-        return _alone(replace(fresh, slot="", note=note), known, now, zone)
-    if holder is not None and _confirmed_after(holder, fresh, place.begins):
+    holder, following = where.holder, where.following
+    if holder is not None and not may_change(fresh, holder):
+        note = UNCONFIRMED.format(fresh.authority)
+        return alone(replace(fresh, slot="", note=note), known, now, zone)
+    if holder is not None and confirmed_after(holder, fresh, where.begins):
         fresh = replace(fresh, invalid_at=holder.said_at, superseded_by=holder.id, retired_at=now)
-        return _alone(fresh, known, now, zone)
+        return alone(fresh, known, now, zone)
     ends = [(following.valid_from or following.said_at, following.id)] if following else []
     if holder is not None and holder.superseded_by:
         ends.append((holder.invalid_at, holder.superseded_by))
     if ends:
         at, by = min((at, by) for at, by in ends if at is not None)
         fresh = replace(fresh, invalid_at=at, superseded_by=by, retired_at=now)
-    old = [] if holder is None else [_superseded(holder, place.begins, fresh.id, now)]
-    return _alone(fresh, known, now, zone, old)
+    old = [] if holder is None else [superseded(holder, where.begins, fresh.id, now)]
+    return alone(fresh, known, now, zone, old)
 
 
-def _alone(
+def alone(
     fresh: Memory, known: Known, now: datetime, zone: tzinfo, old: Sequence[Step] = ()
 ) -> Decision:
     """`fresh` as a memory of its own under a name of its own, and what it ends.
@@ -356,7 +405,7 @@ def _alone(
     """
     steps = list(old)
     touched = {step.memory.id: step.memory for step in steps}
-    others = {one.id: one for one in (*known.slot, *known.named)}
+    others = {one.id: one for one in (*known.slot, *known.named, *known.alike)}
     valid = fresh.status(now, zone) == "active"
     taken = False
     for one in others.values():
@@ -364,8 +413,8 @@ def _alone(
             continue
         match touched.get(one.id, one).status(now, zone):
             case "expired" if one.id not in touched:
-                at = max(_said(fresh, now), _began(one))
-                steps.append(_superseded(one, at, fresh.id, now))
+                at = max(said(fresh, now), began(one))
+                steps.append(superseded(one, at, fresh.id, now))
             case "active":
                 taken = True
             case _:

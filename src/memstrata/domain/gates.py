@@ -14,6 +14,7 @@ from datetime import date
 from typing import Final
 
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.lazy import Regex
 from memstrata.domain.memory import DEFAULT_PRIORITY, STANDING_RULE, Type
 from memstrata.domain.plan import NotKept
 from memstrata.domain.scope import Scope
@@ -46,10 +47,10 @@ _DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _QUOTES: Final = dict.fromkeys(map(ord, "‘’‚‛`´"), "'") | dict.fromkeys(
     map(ord, "“”„‟«»「」『』"), '"'
 )
-_FIGURE: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_ISO_DAY: Final = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
-_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NAME: Final = re.compile(r"(?<=[a-z\d,] )(?!I\b|User\b)[A-Z][^\W_]*(?:-[^\W_]+)*")
+_FIGURE: Final = Regex(r"\d+(?:[.,:/-]\d+)*")
+_ISO_DAY: Final = Regex(r"(\d{4})-(\d\d)(?:-(\d\d))?")
+_THOUSANDS: Final = Regex(r"(?<=\d),(?=\d{3}(?!\d))")
+_NAME: Final = Regex(r"(?<=[a-z\d,] )(?!I\b|User\b)[A-Z][^\W_]*(?:-[^\W_]+)*")
 """A capital inside a sentence: an English proper name or an abbreviation."""
 _MONTHS: Final = (
     "january february march april may june july august september october november december".split()
@@ -74,11 +75,11 @@ _CALENDAR: Final[Mapping[str, tuple[str, int]]] = {
     **dict.fromkeys(("周天", "星期天", "礼拜天"), ("weekday", 7)),
 }
 """Months and days of the week as they are written, numbered from 1."""
-_CALENDAR_WORD: Final = re.compile(r"[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]")
+_CALENDAR_WORD: Final = Regex(r"[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]")
 _HOMONYMS: Final = frozenset(("may", "march", "mays", "sun", "sat", "mar", "wed", "mon", "jan"))
 """What means a month or a day only beside a number."""
-_BESIDE_FIGURE: Final = re.compile(r"(?:\d(?:st|nd|rd|th)? )([a-z]+)|([a-z]+)(?=\.? \d)")
-_CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")
+_BESIDE_FIGURE: Final = Regex(r"(?:\d(?:st|nd|rd|th)? )([a-z]+)|([a-z]+)(?=\.? \d)")
+_CJK: Final = Regex("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")
 
 
 @dataclass(frozen=True, slots=True)

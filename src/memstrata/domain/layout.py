@@ -70,3 +70,28 @@ def shard(owner: str, log: str, at: datetime, zone: tzinfo) -> Place:
 def log_folder(owner: str, log: str) -> Place:
     """The folder of a log's shards."""
     return Place(HOME, f"{owner_folder(owner)}{log}")
+
+
+def team_folder(workspace: str) -> Place:
+    """Where the team document of a workspace lies; `workspace` is the workspace's key."""
+    return Place(HOME, f"team/{checks.ref('workspace', workspace)}")
+
+
+def team_document(workspace: str) -> Place:
+    """The team document of a workspace."""
+    return team_folder(workspace).within("TEAM_MEMORY.md")
+
+
+def private_document(owner: str) -> Place:
+    """The private document of an owner."""
+    return Place(HOME, f"{owner_folder(owner)}PRIVATE_MEMORY.md")
+
+
+def revisions(document: Place) -> Place:
+    """The log of a document's revisions, beside it."""
+    return document.folder.within("revisions.jsonl")
+
+
+def roles(workspace: str) -> Place:
+    """Who may do what with a workspace's team document."""
+    return team_folder(workspace).within("roles.toml")

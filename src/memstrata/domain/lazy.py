@@ -6,7 +6,9 @@ Tables of hundreds of patterns took half a second of every start; most commands 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 
 class Regex:
@@ -30,24 +32,32 @@ class Regex:
             self._compiled = re.compile(self.pattern, self.flags)
         return self._compiled
 
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+    def match(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As `re.Pattern.match`."""
-        return self.compiled.match(text, start)
+        return self.compiled.match(text, start, end)
 
-    def fullmatch(self, text: str) -> re.Match[str] | None:
+    def fullmatch(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As `re.Pattern.fullmatch`."""
-        return self.compiled.fullmatch(text)
+        return self.compiled.fullmatch(text, start, end)
 
-    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """As `re.Pattern.search`."""
-        return self.compiled.search(text, start)
+        return self.compiled.search(text, start, end)
 
     def finditer(
-        self, text: str, start: int = 0, end: int | None = None
+        self, text: str, start: int = 0, end: int = sys.maxsize
     ) -> Iterator[re.Match[str]]:
         """As `re.Pattern.finditer`."""
-        return self.compiled.finditer(text, start, len(text) if end is None else end)
+        return self.compiled.finditer(text, start, end)
 
-    def sub(self, new: str | Callable[[re.Match[str]], str], text: str) -> str:
+    def findall(self, text: str) -> list[Any]:
+        """As `re.Pattern.findall`."""
+        return self.compiled.findall(text)
+
+    def split(self, text: str, most: int = 0) -> list[str | Any]:
+        """As `re.Pattern.split`."""
+        return self.compiled.split(text, most)
+
+    def sub(self, new: str | Callable[[re.Match[str]], str], text: str, most: int = 0) -> str:
         """As `re.Pattern.sub`."""
-        return self.compiled.sub(new, text)
+        return self.compiled.sub(new, text, most)

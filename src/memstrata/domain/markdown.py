@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
-from typing import Final
-
-import yaml
+from typing import TYPE_CHECKING, Any, Final
 
 from memstrata.domain import checks, codec
 from memstrata.domain.memory import MAX_DESCRIPTION, MAX_NAME, Memory, shorten, tidy
 from memstrata.domain.scope import Key
 from memstrata.errors import Corrupt, Invalid
 
-_Loader: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-_Dumper: Final = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+if TYPE_CHECKING:
+    import yaml
+
 _FRONT: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _OPENED: Final = re.compile(r"\A---[ \t]*\r?\n[\w-]+:(?:\s|\Z)")
 _MERGE_MARK: Final = re.compile(r"^(?:<{7} |>{7} )", re.MULTILINE)
@@ -34,9 +33,12 @@ _STEM: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 def render(memory: Memory, *, owner: str = "", ref: str | None = None, quotes: bool = True) -> str:
     """The file of `memory`; see `codec.to_fields` for `owner`, `ref` and `quotes`."""
+    import yaml  # a tenth of a start-up, and most turns neither write nor read a memory's file
+
     fields = codec.to_fields(memory, owner=owner, ref=ref, quotes=quotes)
     body = fields.pop("body", "")
-    front = yaml.dump(fields, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=2**20)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    front = yaml.dump(fields, Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20)
     # A body may talk about merge conflicts; a backslash (Markdown's own) keeps it from looking like one.
     shown = _LIKE_MARK.sub(r"\\\1", str(body))
     return f"---\n{front}---\n" + (f"\n{shown}\n" if shown else "")
@@ -91,9 +93,13 @@ def _decoded(data: bytes, path: str) -> str:
 
 
 def _front(front: str, path: str) -> dict[str, object]:
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        _no_aliases(front, path)
-        found = yaml.load(front, Loader=_Loader)
+        if "*" in front:
+            _refuse_aliases(yaml.parse(front, Loader=loader), path)
+        found = yaml.load(front, Loader=loader)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise Corrupt(
@@ -110,12 +116,12 @@ def _front(front: str, path: str) -> dict[str, object]:
     return {str(name): value for name, value in found.items()}
 
 
-def _no_aliases(front: str, path: str) -> None:
+def _refuse_aliases(events: Iterable[Any], path: str) -> None:
     """An alias can stand for itself or, nested, for more than any memory holds; nobody needs one here."""
-    if "*" not in front:
-        return
-    for event in yaml.parse(front, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent):
+    from yaml import AliasEvent
+
+    for event in events:
+        if isinstance(event, AliasEvent):
             line = event.start_mark.line + 2 if event.start_mark else 2
             raise Corrupt(path, f"front matter uses the YAML alias *{event.anchor}", line)
 

@@ -14,7 +14,11 @@ from memstrata.domain.scope import Realm
 from memstrata.domain.turn import Message
 
 EXTRACT: Final = "extract"
-"""The kind of job that extracts a session."""
+"""The kind of job that extracts a session; its key is the session."""
+EMBED: Final = "embed"
+"""The kind of job that makes the vectors of a shelf; its key is `<kind> <ref>`."""
+REDO: Final = "redo"
+"""The kind of job that extracts one batch again, which was set aside or refused; see `redo_key`."""
 
 Verb = Literal[
     "add",
@@ -43,6 +47,7 @@ NotKept = Literal[
     "sensitive",
     "malformed",
 ]
+REFUSALS: tuple[str, ...] = tuple(one for one in NotKept.__args__ if one != "noop")  # type: ignore[attr-defined]
 VERDICTS: tuple[str, ...] = (*Kept.__args__, *NotKept.__args__)  # type: ignore[attr-defined]
 
 
@@ -102,7 +107,11 @@ class Enqueue:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """A batch of one session has been extracted: from the cursor `expected` to message `last`."""
+    """A batch of one session has been extracted: from the cursor `expected` to message `last`.
+
+    `parked` says why it was set aside instead: the cursor passes it, a job waits to take it up
+    again. `redo` names a batch that is done again: the cursor stays, and that job ends.
+    """
 
     realm: Realm
     session: str
@@ -113,6 +122,8 @@ class Advance:
     last: str
     extractor: str
     verdicts: tuple[Verdict, ...]
+    parked: str = ""
+    redo: str = ""
 
 
 Change = Put | Append | Enqueue | Advance
@@ -137,5 +148,29 @@ def _line(change: Change) -> str:
             return f"append {len(messages)} messages"
         case Enqueue(kind=kind, key=key):
             return f"enqueue {kind} {key}"
-        case Advance(session=session, last=last):
-            return f"advance {session} to {last}"
+        case Advance(session=session, last=last, redo=redo):
+            return f"redo {redo} of {session}" if redo else f"advance {session} to {last}"
+
+
+def redo_key(batch: str, session: str) -> str:
+    """The key of the job that does a batch again. Batch ids hold no blank."""
+    return f"{batch} {session}"
+
+
+def redo_of(key: str) -> tuple[str, str]:
+    """(batch, session) of such a key."""
+    batch, _, session = key.partition(" ")
+    return batch, session
+
+
+def job_session(kind: str, key: str) -> str:
+    """The session that a job is about."""
+    return redo_of(key)[1] if kind == REDO else key
+
+
+def job_name(kind: str, key: str) -> str:
+    """A job in words: `extract chat-42`, `extract chat-42 (batch_…)`."""
+    if kind != REDO:
+        return f"{kind} {key}".rstrip()  # a shelf may have no name
+    batch, session = redo_of(key)
+    return f"{EXTRACT} {session} ({batch})"

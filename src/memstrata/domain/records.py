@@ -8,12 +8,17 @@ interrupted half-way need nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from memstrata.domain import codec, times
 from memstrata.domain.plan import Advance, Put
+
+BATCH: Final = "batch"
+MEMORY: Final = "memory"
+"""Kinds of record lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ def of_put(put: Put, *, owner: str, digest: str, path: str) -> Line:
     """The line of one version: who, why, the whole memory, the digest of its file and where that lies."""
     memory = put.memory
     return Line(
-        kind="memory",
+        kind=MEMORY,
         id=memory.id,
         version=memory.version,
         data={
@@ -56,7 +61,7 @@ def of_advance(advance: Advance) -> Line:
     for verdict in advance.verdicts:
         counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
     return Line(
-        kind="batch",
+        kind=BATCH,
         id=advance.session,
         version=0,
         data={
@@ -65,8 +70,22 @@ def of_advance(advance: Advance) -> Line:
             "last": advance.last,
             "extractor": advance.extractor,
             "outcome": counts,
+            **({"parked": advance.parked} if advance.parked else {}),
+            **({"redo": advance.redo} if advance.redo else {}),
         },
     )
+
+
+def open_batches(lines: Iterable[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
+    """Of a session's batch lines, oldest first: those not done again since, by the id of the batch.
+
+    One that was done again, with an end of its own, stands under the new id.
+    """
+    found: dict[str, Mapping[str, object]] = {}
+    for line in lines:
+        found.pop(str(line.get("redo", "")), None)
+        found[str(line["batch"])] = line
+    return found
 
 
 def encode(lines: Sequence[Line], tx: str, at: datetime) -> bytes:

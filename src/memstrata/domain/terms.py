@@ -7,7 +7,6 @@ over terms that start with it and still finds it at a run's end.
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -17,15 +16,18 @@ from typing import Final
 
 import Stemmer
 
+from memstrata.domain.lazy import Regex
+
 _CJK: Final = (
     "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_HAS_CJK: Final = Regex(f"[{_CJK}]")
 _WORD: Final = rf"(?:(?![{_CJK}])[^\W_])+"
-_TOKEN: Final = re.compile(
+_TOKEN: Final = Regex(
     rf"(?P<cjk>[{_CJK}]+)|(?P<word>{_WORD}(?:(?:['’](?=[^\W\d_])|(?<=\d)\.(?=\d)){_WORD})*)"
 )
-_LATIN_MARK: Final = re.compile("[\u0300-\u036f]")
+_LATIN_MARK: Final = Regex("[\u0300-\u036f]")
 _LONGEST: Final = 64
 """Longer runs are keys, hashes or noise; their first 64 characters find them."""
 _MOST_CHARACTERS: Final = 20_000
@@ -75,6 +77,11 @@ def fold(text: str) -> str:
         return folded
     bare = _LATIN_MARK.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFC", bare)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether Chinese, Japanese or Korean characters stand in it."""
+    return _HAS_CJK.search(text) is not None
 
 
 def index_terms(text: str) -> list[str]:

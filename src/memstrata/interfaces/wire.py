@@ -19,6 +19,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "search": "hits",
     "search_conversations": "hits",
     "history": "versions",
+    "revisions": "revisions",
     "doctor": "checks",
 }
 """Verbs that return a sequence: the name it has in the object that goes over the wire."""

@@ -314,7 +314,7 @@ class Holder:
         # Broken off, it is not what they wait for: they look for another who does it.
         for one in () if self._is_ending() else drains:
             one.end(done)
-        return bool(done.batches or done.parked or done.retrying)
+        return bool(done.batches or done.parked or done.retrying or done.vectors)
 
     def _is_done(self, worked: bool) -> None:
         """There is nothing to do now: since now if it `worked`, else since before."""
@@ -384,8 +384,8 @@ def _all(drains: list[_Drain]) -> Progress | None:
     if not told:
         return None
 
-    def progress(done: int, total: int) -> None:
+    def progress(what: str, done: int, total: int) -> None:
         for one in told:
-            one(done, total)
+            one(what, done, total)
 
     return progress

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from memstrata.domain import cadence
 from memstrata.domain.cadence import Rhythm
-from memstrata.domain.plan import EXTRACT
+from memstrata.domain.plan import EMBED, EXTRACT, REDO, redo_of
 from memstrata.errors import Conflict
-from memstrata.pipelines import apply, extract, reconcile
+from memstrata.pipelines import apply, embed, extract, reconcile
+from memstrata.pipelines.embed import Filled
 from memstrata.pipelines.extract import Outcome
+from memstrata.pipelines.sight import job_shelf
 from memstrata.pipelines.world import World
 from memstrata.ports import Job
 
+_T = TypeVar("_T")
 TRIES: Final = 8
 """How often a batch that lost a race is run again from the start while nobody else moves its session on."""
 
@@ -24,16 +27,20 @@ TRIES: Final = 8
 class Kind:
     """What a job of one kind does. Two of them are the same work when their `key` is the same.
 
-    `due` says from when on it is to be done (None: nothing is left); `step` does a part of it, None
+    `park` sets aside the part that failed, so that the rest goes on; False: it is the whole job that
+    fails. `due` says from when on it is to be done (None: nothing is left); `step` does a part of it, None
     when nothing was left; `settle` takes it off the list, False when something came in between.
     `steps` are done at a stretch, then others have their turn.
     """
 
     key: str
     due: Callable[[World, Job], datetime | None]
-    step: Callable[[World, Job], Outcome | None]
+    step: Callable[[World, Job], Outcome | Filled | None]
     settle: Callable[[World, Job], bool]
+    park: Callable[[World, Job, str], bool]
     steps: int
+    extracts: bool = True
+    """Whether it needs an extractor, and calls of a model that the day's budget allows."""
 
 
 def _session_due(world: World, job: Job) -> datetime | None:
@@ -44,11 +51,22 @@ def _session_due(world: World, job: Job) -> datetime | None:
 
 
 def _batch(world: World, job: Job) -> Outcome | None:
+    return _again_after_a_race(world, job, lambda: extract.extract(world, job.realm, job.key))
+
+
+def _set_aside(world: World, job: Job, problem: str) -> bool:
+    def park() -> bool:
+        return extract.set_aside(world, job.realm, job.key, problem)
+
+    return _again_after_a_race(world, job, park)
+
+
+def _again_after_a_race(world: World, job: Job, write: Callable[[], _T]) -> _T:
     left = TRIES
     while True:
         before = world.store.cursor(job.realm, job.key).position
         try:
-            return extract.extract(world, job.realm, job.key)
+            return write()
         except Conflict:
             if world.store.cursor(job.realm, job.key).position != before:
                 continue  # another worker was faster: the next batch
@@ -58,12 +76,63 @@ def _batch(world: World, job: Job) -> Outcome | None:
             reconcile.reconcile(world)
 
 
+def _at_once(world: World, job: Job) -> datetime | None:
+    return job.due
+
+
+def _redo(world: World, job: Job) -> Outcome | None:
+    batch, session = redo_of(job.key)
+
+    def again() -> Outcome | None:
+        return extract.again(world, job.realm, session, batch)
+
+    return _again_after_a_race(world, job, again)
+
+
+def _fill(world: World, job: Job) -> Filled | None:
+    return embed.fill(world, job_shelf(job.realm, job.key))
+
+
+def _settle_vectors(world: World, job: Job) -> bool:
+    """Take the job off the list, unless something is missing still."""
+    shelf = job_shelf(job.realm, job.key)
+    left = world.sight is not None and shelf in world.sight.missing(
+        world.store, world.space, world.moment()
+    )
+    if left:
+        apply.postpone_job(world, job, world.clock.now())
+        return False
+    return apply.drop_job(world, job)
+
+
+def _whole(world: World, job: Job, problem: str) -> bool:
+    return False
+
+
 KINDS: Final[Mapping[str, Kind]] = {
     EXTRACT: Kind(
         key="the session",
         due=_session_due,
         step=_batch,
         settle=apply.settle_extraction,
+        park=_set_aside,
         steps=10,
+    ),
+    REDO: Kind(
+        key="the batch and its session",
+        due=_at_once,
+        step=_redo,
+        settle=apply.drop_job,
+        park=_whole,
+        steps=1,
+    ),
+    EMBED: Kind(
+        key="the shelf",
+        due=_at_once,
+        step=_fill,
+        settle=_settle_vectors,
+        park=_whole,
+        steps=4,
+        extracts=False,
     ),
 }

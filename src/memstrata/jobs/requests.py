@@ -66,13 +66,17 @@ class Desk:
                 self.wake()
                 return {}
             case "drain":
-                return _object(self.drain(lambda done, total: tell({"done": done, "of": total})))
+                return _object(self.drain(_telling(tell)))
             case "recall":
                 return _object(self.doors.recall(**given))
             case _:
                 found = self.doors.search(**given)
                 about = {"degraded": encode(found.degraded), "profile": found.profile}
                 return {"hits": encode(found), **about}
+
+
+def _telling(tell: Callable[[Fields], None]) -> Progress:
+    return lambda what, done, total: tell({"what": what, "done": done, "of": total})
 
 
 def parsed(request: Fields) -> tuple[str, dict[str, Any]]:
@@ -108,7 +112,8 @@ def drain(socket: Socket, seconds: float | None, progress: Progress | None) -> W
 
     def heard(told: Fields) -> None:
         if progress is not None:
-            progress(cast("int", told["done"]), cast("int", told["of"]))
+            what, done, total = told["what"], told["done"], told["of"]
+            progress(cast("str", what), cast("int", done), cast("int", total))
 
     return Worked.of(socket.ask({"do": "drain"}, seconds, heard))
 

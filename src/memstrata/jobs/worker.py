@@ -12,29 +12,33 @@ from typing import Any, Final
 
 from memstrata import failpoints
 from memstrata.domain import cadence
-from memstrata.domain.plan import Verdict
+from memstrata.domain.plan import Verdict, job_name, job_session
 from memstrata.errors import Conflict, MemstrataError, ModelFailed, Unavailable
 from memstrata.jobs.kinds import KINDS
 from memstrata.pipelines import apply, bind, ledger
-from memstrata.pipelines.extract import Outcome
+from memstrata.pipelines.embed import Filled, Unseen
+from memstrata.pipelines.extract import NoExtractor, Outcome
 from memstrata.pipelines.world import World
 from memstrata.ports import Job, Lease
 
+TOO_LONG: Final = "too_long"
+"""The reason of a model for which the batch, and not the model, is at fault."""
 PAUSE: Final = timedelta(seconds=30)
 """How long a job waits that could not be done for no fault of its own: a full disk, an absent folder."""
 
 LEASE: Final = timedelta(minutes=30)
 """Longer than a stretch of any job takes; only where no lock proves a death does it have to run out."""
 
-Progress = Callable[[int, int], None]
-"""Called with (messages done, messages in all)."""
+Progress = Callable[[str, int, int], None]
+"""Called with (`extracting` or `embedding`, done, in all): messages, or texts that lacked a vector."""
 
 
 @dataclass(slots=True)
 class Worked:
     """What was done: batches, messages, their verdicts; jobs set aside, and those tried again later.
 
-    `away` are jobs that wait for a workspace whose folder is not there.
+    `vectors` were made.
+    `away` are jobs that wait for a workspace whose folder is not there, an extractor, an embedder.
     """
 
     batches: int = 0
@@ -43,9 +47,13 @@ class Worked:
     parked: list[str] = field(default_factory=list)
     retrying: list[str] = field(default_factory=list)
     away: dict[int, str] = field(default_factory=dict)
+    vectors: int = 0
 
-    def take(self, outcome: Outcome) -> None:
-        """Count a batch."""
+    def take(self, outcome: Outcome | Filled) -> None:
+        """Count a batch, or vectors."""
+        if isinstance(outcome, Filled):
+            self.vectors += outcome.vectors
+            return
         self.batches += 1
         self.messages += outcome.messages
         self.verdicts += outcome.verdicts
@@ -60,6 +68,7 @@ class Worked:
             list(fields["parked"]),
             list(fields["retrying"]),
             {int(number): text for number, text in fields["away"].items()},
+            fields["vectors"],
         )
 
 
@@ -82,41 +91,60 @@ def work_off(world: World, shift: Shift) -> Worked:
     """Work off every job that is due, or with `shift.every` all that wait and did not fail before.
 
     A job that fails is tried again later, or set aside with its reason, and the others go on. While
-    memory is switched off or no extractor is chosen, the jobs wait.
+    memory is switched off all wait; without an extractor, or when the day's budget is spent, those
+    that extract do.
 
     Raises:
         Unavailable: the disk or the database said no; the jobs wait.
     """
     done = Worked()
-    if _resting(world):
+    if not _ready(world):
         return done
     apply.free_jobs(world)
     shy: dict[int, Unavailable] = {}
     report = _reporter(world, shift, done)
-    while (
-        not shift.stop()
-        and not ledger.paused(world)
-        and (job := _next(world, shift, frozenset(done.away.keys() | shy)))
-    ):
+    while not shift.stop() and (job := _next(world, shift, frozenset(done.away.keys() | shy))):
         _work(world, job, shift, done, shy, report)
     if shift.every and shy:
         raise next(iter(shy.values()))
     return done
 
 
-def _resting(world: World) -> bool:
-    """Whether the jobs wait: memory is off, there is no extractor, or the day's budget is spent."""
-    chosen = world.settings
-    idle = world.model is None and chosen.extraction.fallback == "none"
-    return not chosen.memory.enabled or idle or bool(ledger.paused(world))
+def _ready(world: World) -> tuple[str, ...]:
+    """The kinds of jobs that can be done now."""
+    if not world.settings.memory.enabled:
+        return ()
+    rests = _no_extractor(world) or bool(ledger.paused(world))
+    return tuple(name for name, kind in KINDS.items() if not (kind.extracts and rests))
+
+
+def _no_extractor(world: World) -> bool:
+    none = world.model is None and world.hosts is None
+    return none and world.settings.extraction.fallback == "none"
 
 
 def _reporter(world: World, shift: Shift, done: Worked) -> Callable[[], None]:
-    """What tells the progress: messages done, of those that waited at the beginning."""
+    """What tells the progress: what is done, of what waited at the beginning."""
     if shift.progress is None:
         return lambda: None
-    tell, total = shift.progress, _behind(world)
-    return lambda: tell(done.messages, max(total, done.messages))
+    tell = shift.progress
+    totals = {"extracting": _behind(world), "embedding": _unseen(world)}
+    told: dict[str, int] = {}
+
+    def report() -> None:
+        for what, now in (("extracting", done.messages), ("embedding", done.vectors)):
+            if now != told.get(what, 0):
+                told[what] = now
+                tell(what, now, max(totals[what], now))
+
+    return report
+
+
+def _unseen(world: World) -> int:
+    """About how many texts lack a vector."""
+    if world.sight is None:
+        return 0
+    return sum(world.sight.missing(world.store, world.space, world.moment()).values())
 
 
 def _behind(world: World) -> int:
@@ -132,7 +160,7 @@ def _behind(world: World) -> int:
 
 def _next(world: World, shift: Shift, but: frozenset[int]) -> Job | None:
     until = world.clock.now() + LEASE
-    return apply.lease_job(world, Lease(shift.who, until, tuple(KINDS), shift.every, but))
+    return apply.lease_job(world, Lease(shift.who, until, _ready(world), shift.every, but))
 
 
 def _work(
@@ -146,18 +174,25 @@ def _work(
     failpoints.hit("job.leased")
     try:
         _do(world, job, shift, done, report)
+    except NoExtractor as error:
+        done.away[job.number] = _told(job, error.message)
+        apply.postpone_job(world, job, world.clock.now() + PAUSE)
     except bind.Away as error:
         done.away[job.number] = _told(job, error.message)
         _put_off(world, job, error)
+    except Unseen as error:
+        done.away[job.number] = _told(job, error.message)
+        problem = f"{error.code}: {error.message}"
+        apply.postpone_job(world, job, world.clock.now() + PAUSE, problem)
     except (ModelFailed, Conflict) as error:
         _failed(world, job, shift, done, error)
     except Unavailable as error:
         shy[job.number] = error
         _put_off(world, job, error)
     except MemstrataError as error:
-        _park(world, job, done, f"{error.code}: {error.message}")
+        _park_whole(world, job, done, f"{error.code}: {error.message}")
     except Exception as error:  # noqa: BLE001 -- the worker loop: one bad job must not stop the rest
-        _park(world, job, done, f"internal: {type(error).__name__}: {error}")
+        _park_whole(world, job, done, f"internal: {type(error).__name__}: {error}")
     failpoints.hit("job.finished")
 
 
@@ -169,7 +204,8 @@ def _do(world: World, job: Job, shift: Shift, done: Worked, report: Callable[[],
         apply.postpone_job(world, job, due)
         return
     for _ in range(kind.steps):
-        outcome = None if shift.stop() else kind.step(world, job)
+        spent = kind.extracts and ledger.paused(world)
+        outcome = None if shift.stop() or spent else kind.step(world, job)
         if outcome is None:
             break
         done.take(outcome)
@@ -178,13 +214,13 @@ def _do(world: World, job: Job, shift: Shift, done: Worked, report: Callable[[],
 
 
 def _told(job: Job, problem: str) -> str:
-    return f"{job.kind} {job.key}: {problem}"
+    return f"{job_name(job.kind, job.key)}: {problem}"
 
 
 def _put_off(world: World, job: Job, error: Unavailable) -> None:
     """No fault of the job's own: its tries are not counted."""
     apply.postpone_job(world, job, world.clock.now() + PAUSE, f"{error.code}: {error.message}")
-    world.bus.emit("extraction.failed", degraded=True, session=job.key, problem=error.code)
+    _say_failed(world, job, error.code)
 
 
 def _failed(
@@ -192,21 +228,46 @@ def _failed(
 ) -> None:
     """One try less: later again, or set aside when it was the last or none can help."""
     problem = f"{error.code}: {error.message}"
-    permanent, asked = False, timedelta()
+    permanent, reason, asked = False, "", timedelta()
     if isinstance(error, ModelFailed):
-        permanent, asked = error.permanent, timedelta(seconds=error.retry_after or 0)
+        permanent, reason = error.permanent, error.reason
+        asked = timedelta(seconds=error.retry_after or 0)
+    if permanent and reason != TOO_LONG:  # no batch of this session would fare better
+        _park_whole(world, job, done, problem)
+        return
     if permanent or job.attempts + 1 >= world.settings.extraction.max_tries:
         _park(world, job, done, problem)
         return
     pause = cadence.back_off(job.attempts + 1, shift.chance(), asked)
     apply.postpone_job(world, job, world.clock.now() + pause, problem, failed=True)
     done.retrying.append(_told(job, problem))
-    world.bus.emit("extraction.failed", degraded=True, session=job.key, problem=error.code)
+    _say_failed(world, job, error.code)
 
 
 def _park(world: World, job: Job, done: Worked, problem: str) -> None:
+    """Set aside what failed, and let the rest of it go on."""
+    kind = KINDS[job.kind]
+    try:
+        parted = kind.park(world, job, problem)
+    except MemstrataError as error:
+        parted, problem = False, f"{problem}; {error.code}: {error.message}"
+    if not parted:
+        _park_whole(world, job, done, problem)
+        return
+    kind.settle(world, job)
+    _say_parked(world, job, done, problem)
+
+
+def _park_whole(world: World, job: Job, done: Worked, problem: str) -> None:
     apply.park_job(world, job, problem)
+    _say_parked(world, job, done, problem)
+
+
+def _say_parked(world: World, job: Job, done: Worked, problem: str) -> None:
     done.parked.append(_told(job, problem))
-    world.bus.emit(
-        "extraction.failed", degraded=True, session=job.key, problem=problem.split(":")[0]
-    )
+    _say_failed(world, job, problem.split(":")[0])
+
+
+def _say_failed(world: World, job: Job, code: str) -> None:
+    session = job_session(job.kind, job.key)
+    world.bus.emit("extraction.failed", degraded=True, session=session, problem=code)

@@ -10,7 +10,7 @@ before or at COMMIT is taken back under the same lock; if that fails too, the er
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,10 +20,22 @@ from memstrata import failpoints
 from memstrata.domain import conversation, layout, markdown, records
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import Memory, normalised_name
-from memstrata.domain.plan import Advance, Append, Change, Enqueue, Plan, Put
+from memstrata.domain.plan import (
+    EMBED,
+    EXTRACT,
+    REDO,
+    Advance,
+    Append,
+    Change,
+    Enqueue,
+    Plan,
+    Put,
+    redo_key,
+)
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Conflict, NotFound, OutcomeUnknown, Unavailable
+from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
     Cursor,
@@ -31,11 +43,14 @@ from memstrata.ports import (
     Lease,
     Listing,
     RecordLine,
+    Shelf,
     Staged,
     Store,
     Stored,
     StoreRead,
     StoreWrite,
+    Vectored,
+    Vectors,
 )
 
 INDEX_LOG: Final = "index"
@@ -44,6 +59,8 @@ STALE: Final = 0
 REBUILDING: Final = "rebuilding"
 """Under this name the store keeps a number that each rebuild raises: odd (or none) until the index is whole."""
 _HALF_A_DAY: Final = timedelta(hours=12)  # a whole one could skip a day when clocks go forward
+REVISIONS: Final = "revisions"
+"""Under this name the store keeps where the newest line of each document's log begins."""
 MOST: Final = 200
 """Memories written in one transaction, at most."""
 
@@ -173,11 +190,12 @@ def _transact(
         refuse_rebuilding(tx)
         _compare(world, tx, plan, writes)
         messages = [
-            m
+            (change.realm, m)
             for change in plan.changes
             if isinstance(change, Append)
             for m in _append(world, tx, change, undo)
         ]
+        _queue_vectors(world, tx, _shelves(plan, messages))
         for write in writes:
             tx.put(write.row)
             tx.set_shard(INDEX_LOG, str(write.row.place.folder), STALE)
@@ -191,7 +209,16 @@ def _transact(
             undo.append(write.staged.undo)
             write.staged.publish()
         failpoints.hit("apply.published")
-    return Applied(tuple(write.row for write in writes), tuple(messages))
+    return Applied(tuple(write.row for write in writes), tuple(m for _, m in messages))
+
+
+def _shelves(plan: Plan, messages: Sequence[tuple[Realm, Message]]) -> Iterator[Shelf]:
+    """The shelves on which a plan puts texts."""
+    for change in plan.changes:
+        if isinstance(change, Put):
+            yield shelf_of(change.memory.key)
+    for realm, message in messages:
+        yield messages_of(realm, message.workspace)
 
 
 def rebuilding(store: StoreRead) -> int:
@@ -257,12 +284,19 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
     for change in plan.changes:
         if isinstance(change, Advance):
             cursor = tx.cursor(change.realm, change.session).position
-            if cursor != change.expected or not _stands(tx, change):
+            if not (_is_taken_up(tx, change) if change.redo else cursor == change.expected):
                 raise Conflict(
                     f"session {change.session!r} was extracted meanwhile",
                     base=change.expected,
                     current=cursor,
                 )
+            if not _stands(tx, change):
+                raise Conflict(f"session {change.session!r} was indexed anew meanwhile")
+
+
+def _is_taken_up(tx: StoreWrite, change: Advance) -> bool:
+    """End the job for a batch that is done again; False when it ended already."""
+    return bool(tx.drop_jobs(change.realm, REDO, redo_key(change.redo, change.session)))
 
 
 def _stands(tx: StoreWrite, change: Advance) -> bool:
@@ -342,10 +376,14 @@ def _rows(world: World, tx: StoreWrite, change: Change) -> None:
         case Enqueue(realm=realm, kind=kind, key=key, due=due, at_once=at_once):
             tx.enqueue(realm, kind, key, due, at_once=at_once)
         case Advance():
-            tx.set_cursor(change.realm, Cursor(change.session, change.cursor, change.last))
-            tx.add_verdicts(
-                change.realm, change.session, change.batch, world.clock.now(), change.verdicts
-            )
+            now = world.clock.now()
+            if not change.redo:
+                tx.set_cursor(change.realm, Cursor(change.session, change.cursor, change.last))
+                tx.forgive_jobs(change.realm, EXTRACT, change.session)
+            if change.parked:
+                key = redo_key(change.batch, change.session)
+                tx.set_aside(change.realm, REDO, key, change.parked, now)
+            tx.add_verdicts(change.realm, change.session, change.batch, now, change.verdicts)
         case _:
             pass
 
@@ -535,6 +573,62 @@ def settle_extraction(world: World, job: Job) -> bool:
     return True
 
 
+def drop_job(world: World, job: Job) -> bool:
+    """Take a job off the list; True."""
+    with world.store.transaction() as tx:
+        tx.drop_job(job.number)
+    return True
+
+
+def keep_vectors(
+    vectors: Vectors, shelf: Shelf, rows: Sequence[Vectored], reached: int | None
+) -> None:
+    """Keep the vectors of a shelf's texts, and how far it is filled; they are derived, no file holds them."""
+    vectors.put(shelf, rows, reached)
+
+
+def drop_vectors(vectors: Vectors, shelf: Shelf, ids: Sequence[str]) -> None:
+    """Remove the vectors of texts that are gone."""
+    vectors.drop(shelf, ids)
+
+
+def queue_vectors(world: World, shelves: Iterable[Shelf]) -> None:
+    """Queue a job for each shelf that lacks vectors."""
+    wanted = list(shelves)
+    if wanted:
+        with world.store.transaction() as tx:
+            _queue_vectors(world, tx, wanted)
+
+
+def queue_shelf(world: World, tx: StoreWrite, key: Key) -> None:
+    """Within a transaction that changes a key's rows: its shelf may lack vectors."""
+    _queue_vectors(world, tx, [shelf_of(key)])
+
+
+def _queue_vectors(world: World, tx: StoreWrite, shelves: Iterable[Shelf]) -> None:
+    if world.sight is not None:
+        for shelf in dict.fromkeys(shelves):
+            tx.enqueue(shelf.realm, EMBED, job_key(shelf), world.clock.now())
+
+
+def redo_batches(world: World, realm: Realm, batches: Sequence[tuple[str, str]]) -> int:
+    """Queue a job for each (batch, session) that is to be done again; how many."""
+    if batches:
+        with world.store.transaction() as tx:
+            for batch, session in batches:
+                tx.enqueue(realm, REDO, redo_key(batch, session), world.clock.now())
+    return len(batches)
+
+
+def set_aside(world: World, realm: Realm, batches: Sequence[tuple[str, str, str]]) -> None:
+    """Put a job aside for each recorded (batch, session, problem) that has none."""
+    if batches:
+        with world.store.transaction() as tx:
+            for batch, session, problem in batches:
+                key = redo_key(batch, session)
+                tx.set_aside(realm, REDO, key, problem, world.clock.now())
+
+
 def postpone_job(
     world: World, job: Job, due: datetime, problem: str = "", *, failed: bool = False
 ) -> None:
@@ -572,6 +666,78 @@ def append_line(world: World, place: Place, line: bytes) -> None:
     """
     with world.vault.exclusive():
         world.vault.append(place, line)
+
+
+# -- documents under revisions ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happens to a document: a new `line` of its log, new bytes for its file (`text`), or both.
+
+    Where there is no new line, `start` is where the newest one begins.
+    """
+
+    line: bytes = b""
+    text: bytes | None = None
+    start: int = 0
+
+
+def revise(world: World, file: Place, log: Place, decide: Callable[[], Step | None]) -> Step | None:
+    """Carry out the step that `decide` takes under the lock, whole or not at all; None is no step.
+
+    The line comes first and is flushed, for it holds the whole text: a process killed before COMMIT
+    leaves a line that the index does not know. What the index knows of is on disk, line and file.
+
+    Raises:
+        Unavailable: disk or database said no; nothing was saved.
+        OutcomeUnknown: it failed and so did taking it back.
+    """
+    undo: list[Callable[[], None]] = []
+    with _reported(), world.vault.exclusive():
+        step = decide()
+        if step is None:
+            return None
+        staged = None if step.text is None else world.vault.stage(file, step.text)
+        try:
+            failpoints.hit("team.staged")
+            with world.store.transaction() as tx:
+                _revise(world, tx, log, step, staged, undo)
+        except BaseException:
+            take_back(undo)
+            _drop([staged] if staged else [])
+            raise
+    if staged is not None:
+        staged.settle()
+    return step
+
+
+def _revise(
+    world: World,
+    tx: StoreWrite,
+    log: Place,
+    step: Step,
+    staged: Staged | None,
+    undo: list[Callable[[], None]],
+) -> None:
+    start = step.start
+    if step.line:
+        appended = world.vault.append(log, step.line, flush=True)
+        undo.append(appended.undo)
+        start = appended.start
+        failpoints.hit("team.logged")
+    if staged is not None:
+        undo.append(staged.undo)
+        staged.publish()
+        failpoints.hit("team.published")
+    world.vault.sync([log.folder])
+    tx.set_shard(REVISIONS, log.path, start)
+
+
+def note_shown(world: World, reader: str, document: Place, rev: int) -> None:
+    """Remember which revision of a document a reader was shown last; nothing is lost with it."""
+    with world.store.transaction() as tx:
+        tx.set_shard(reader, document.path, rev)
 
 
 # -- files that are no memory ---------------------------------------------------------------------

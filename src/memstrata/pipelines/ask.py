@@ -7,11 +7,12 @@ one that cannot be read are failures, worth another try later.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from memstrata.errors import ModelFailed
 from memstrata.ports import Answer, Model, Question, Rung
@@ -27,6 +28,8 @@ _MORE: Final = 4
 """How many times more tokens an answer gets that ran out of them."""
 _MOST_SHOWN: Final = 6_000
 """Characters of a bad answer that the repair shows again."""
+_LONGEST_WAIT: Final = 86_400.0
+"""Seconds that a provider may ask for: a clock that goes wrong must not put us off for years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,9 @@ def ask(
 ) -> Asked[T]:
     """Ask `name` (`provider:model`) and read its answer in `form`.
 
-    Items that cannot be read, and good ones that lack something, are asked for once more with the
-    reason. `deadline` (seconds) and `most_tokens` are each call's; `book` sees every call, failed
-    ones too.
+    Items that cannot be read or have a fault (`rendered.fault`), and good ones that lack something,
+    are asked for once more with the reason. `deadline` (seconds) and `most_tokens` are each call's;
+    `book` sees every call, failed ones too.
 
     Raises:
         ModelFailed: no answer, an empty one (`empty`) or one without the list, also the second time
@@ -119,7 +122,7 @@ def ask(
         most_tokens=most_tokens,
     )
     answer = line.put(question)
-    parsed = form.parse(answer.text)
+    parsed = _read(answer, form, rendered.fault)
     repair = _repair(question, answer, parsed)
     if repair is None and parsed is not None:
         return line.asked(_items(parsed), parsed.rejected, answer)
@@ -129,7 +132,41 @@ def ask(
         if parsed is None or not parsed.items:
             raise
         return line.asked(_items(parsed), parsed.rejected, answer)
-    return _merged(line, form, parsed, second)
+    return _merged(line, form, parsed, second, _read(second, form, rendered.fault))
+
+
+def write(
+    model: Model,
+    rendered: Rendered,
+    *,
+    purpose: str,
+    name: str,
+    deadline: float = 60.0,
+    most_tokens: int = 2_000,
+    book: Callable[[Call], None] = lambda _: None,
+) -> str:
+    """Ask `name` (`provider:model`) once for plain text: the answer without its thinking.
+
+    Raises:
+        ModelFailed: no answer, an empty one (`empty`), or one that was cut off (`length`).
+        Invalid: the model's name, or a setting of its provider.
+    """
+    question = Question(
+        purpose=purpose,
+        model=name,
+        system=rendered.system,
+        user=rendered.user,
+        schema={},
+        rung="plain",
+        deadline=deadline,
+        most_tokens=most_tokens,
+    )
+    answer = _Line(model, book, RUNGS).put_plain(question)
+    if answer.finish == "length":
+        raise ModelFailed(f"{answer.model} did not come to an end", reason="length")
+    if _is_empty(answer):
+        raise ModelFailed(f"{answer.model} gave an empty answer", reason="empty")
+    return loose_json.without_thinking(answer.text)
 
 
 class _Line:
@@ -152,6 +189,10 @@ class _Line:
                     raise
         return self._taken(replace(question, rung=LADDER[-1]))
 
+    def put_plain(self, question: Question) -> Answer:
+        """The answer on the question's own rung: no form is asked for, so none can be refused."""
+        return self._booked(question)
+
     def asked(
         self, items: tuple[T, ...], rejected: tuple[Rejected, ...], answer: Answer
     ) -> Asked[T]:
@@ -171,9 +212,11 @@ class _Line:
             self._add(
                 question, Answer("", question.model, 0, 0, monotonic() - started), error.reason
             )
+            error.retry_after = _bounded(error.retry_after)
             raise
         self._add(question, answer, "answered")
-        return answer
+        # Halves of characters come through JSON's escapes, and could not be sent again.
+        return replace(answer, text=answer.text.encode("utf-8", "replace").decode())
 
     def _add(self, question: Question, answer: Answer, outcome: str) -> None:
         call = Call(
@@ -187,6 +230,27 @@ class _Line:
         )
         self._calls.append(call)
         self._book(call)
+
+
+def _bounded(seconds: float | None) -> float | None:
+    if seconds is None or not (math.isfinite(seconds) and seconds > 0):
+        return None
+    return min(seconds, _LONGEST_WAIT)
+
+
+def _read(answer: Answer, form: Form[T], fault: Callable[[Any], str]) -> Parsed[T] | None:
+    """The answer's items, those with a fault among the rejected ones."""
+    parsed = form.parse(answer.text)
+    if parsed is None:
+        return None
+    faulty = {index: (why, item) for index, item in parsed.items if (why := fault(item))}
+    bad = [Rejected(index, why, getattr(item, "name", "")) for index, (why, item) in faulty.items()]
+    return replace(
+        parsed,
+        items=tuple(one for one in parsed.items if one[0] not in faulty),
+        rejected=tuple(sorted((*parsed.rejected, *bad), key=lambda one: one.index)),
+        wanting=tuple(one for one in parsed.wanting if one.index not in faulty),
+    )
 
 
 def _items(parsed: Parsed[T]) -> tuple[T, ...]:
@@ -223,9 +287,14 @@ def _again(question: Question, answer: Answer, problems: str, wanted: str) -> Qu
     return replace(question, user=f"{question.user}\n\n{repair.user}")
 
 
-def _merged(line: _Line, form: Form[T], parsed: Parsed[T] | None, second: Answer) -> Asked[T]:
+def _merged(
+    line: _Line,
+    form: Form[T],
+    parsed: Parsed[T] | None,
+    second: Answer,
+    again: Parsed[T] | None,
+) -> Asked[T]:
     """Both answers as one. What was sent again takes the place of the good item it is the same as."""
-    again = form.parse(second.text)
     if parsed is None:
         if again is None:
             raise _failed(second)

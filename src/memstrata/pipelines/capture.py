@@ -13,6 +13,7 @@ from memstrata.domain import redact, turn
 from memstrata.domain.plan import EXTRACT, Append, Enqueue, Plan
 from memstrata.domain.scope import Realm
 from memstrata.domain.turn import Message, Said
+from memstrata.errors import Invalid
 from memstrata.pipelines import apply
 from memstrata.pipelines.world import World
 
@@ -31,12 +32,13 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Whose turn it is: `workspace` is the workspace key, `""` for none."""
+    """Whose turn it is: `workspace` is the workspace key, `""` for none; `model` the host's, by name."""
 
     realm: Realm
     session: str
     workspace: str = ""
     agent: str = ""
+    model: str = ""
 
 
 def capture(world: World, chat: Chat, messages: object) -> Captured:
@@ -52,13 +54,14 @@ def capture(world: World, chat: Chat, messages: object) -> Captured:
         return Captured(warnings=("memory is switched off: nothing was stored",))
     if excluded(chat.session, settings.capture.exclude):
         return Captured(warnings=(f"session {chat.session!r} is excluded: nothing was stored",))
+    chat, warnings = _with_known_model(world, chat)
     failpoints.hit("capture.parsed")
     said_now = _messages(world, chat, said)
     held = world.store.known_messages(chat.realm, chat.session, [one.id for one in said_now])
     first: dict[str, Message] = {}
     for one in said_now:
         first.setdefault(one.id, held.get(one.id, one))
-    warnings = tuple(
+    warnings += tuple(
         f"message {one.id!r} is stored already with other text; the first was kept"
         for one in said_now
         if first[one.id].content != one.content
@@ -75,6 +78,20 @@ def capture(world: World, chat: Chat, messages: object) -> Captured:
         tuple(one.id for one in found if one.id not in new),
         warnings,
     )
+
+
+def _with_known_model(world: World, chat: Chat) -> tuple[Chat, tuple[str, ...]]:
+    """`chat` without a model that cannot be asked here, and why; the turn itself is never refused for it."""
+    if not chat.model or world.model is not None:
+        return replace(chat, model=""), ()
+    try:
+        if world.hosts is None:
+            raise Invalid("model", "none can be asked; pip install 'memstrata[models]'")
+        world.hosts.checked(chat.model)
+    except Invalid as error:
+        told = f"{error.message}; this turn is extracted without it"
+        return replace(chat, model=""), (told,)
+    return chat, ()
 
 
 def excluded(session: str, patterns: Sequence[str]) -> bool:
@@ -110,6 +127,7 @@ def _message(chat: Chat, said: Said, id: str, now: datetime) -> Message:
         name=said.name,
         call=said.call,
         skip=turn.skip_reason(said.content) if said.role != "tool" else "tool",
+        model=chat.model,
     )
 
 

@@ -64,25 +64,30 @@ def today(world: World) -> Mapping[str, Spent]:
         except NotFound:
             continue
         for _, line in lines:
-            _add(found, json.loads(line))
+            _add(found, line)
     return found
 
 
-def _add(found: dict[str, Spent], line: Mapping[str, object]) -> None:
-    purpose = str(line["purpose"])
-    held = found.get(purpose, Spent())
-    found[purpose] = Spent(
-        held.calls + 1,
-        held.failed + (line["outcome"] != "answered"),
-        held.tokens_in + int(str(line["tokens_in"])),
-        held.tokens_out + int(str(line["tokens_out"])),
-    )
+def _add(found: dict[str, Spent], raw: bytes) -> None:
+    """Count a line; one that a power cut left in pieces tells nothing any more."""
+    try:
+        line = json.loads(raw)
+        purpose = str(line["purpose"])
+        held = found.get(purpose, Spent())
+        found[purpose] = Spent(
+            held.calls + 1,
+            held.failed + (line["outcome"] != "answered"),
+            held.tokens_in + int(line["tokens_in"]),
+            held.tokens_out + int(line["tokens_out"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return
 
 
 def paused(world: World) -> str:
     """Why no model is called for the rest of the day (`paused by budget, used/limit`); empty: it may be."""
     limit = world.settings.budget.daily_tokens
-    if world.model is None or not limit:
+    if not limit or (world.model is None and world.hosts is None):
         return ""
     used = sum(spent.tokens for spent in today(world).values())
     return f"paused by budget, {used}/{limit} tokens" if used >= limit else ""

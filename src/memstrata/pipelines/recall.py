@@ -9,15 +9,18 @@ from typing import Final, Literal
 
 from memstrata.domain import budget, inject, terms
 from memstrata.domain.budget import Shown
-from memstrata.domain.memory import UNREVIEWED, Memory
+from memstrata.domain.memory import STANDING_RULE, UNREVIEWED, Memory, Type
 from memstrata.domain.scope import Key, View
 from memstrata.domain.turn import Message
 from memstrata.pipelines import lanes
 from memstrata.pipelines.world import World
-from memstrata.ports import Listing, Moment
+from memstrata.ports import Moment
 
 Status = Literal["matched", "empty", "disabled", "expired"]
 SEED_HITS: Final = 20
+_OTHERS: Final[tuple[Type, ...]] = tuple(one for one in budget.KEEP_ORDER if one != "feedback")
+_LINE: Final = 24
+"""Tokens of a short line, with an id of ours: a first guess at how many lines exceed a budget."""
 ENOUGH: Final = 3
 """So many matching memories make evidence needless."""
 
@@ -67,16 +70,22 @@ def recall(world: World, asker: Asker, message: str, max_tokens: int | None = No
     stable, shown, seeded = _stable(world, asker, moment, most - most // budget.TURN_SHARE)
     used = world.tokens.count(stable)
     hits, degraded = lanes.memories(
-        world, asker.view.keys, message, moment, limit=world.settings.recall.limit + len(shown)
+        world,
+        asker.view.keys,
+        message,
+        moment,
+        limit=world.settings.recall.limit + len(shown),
+        sure=True,
     )
     turn, turned, unquoted = _turn(world, asker, message, hits, shown, most - used, most)
+    status, untold = _status(world, asker, message, hits, degraded, moment, turn)
     context = Context(
         stable=stable,
         turn=turn,
-        status=_status(world, asker, message, hits, degraded, moment, turn),
+        status=status,
         items=(*(_item(one.memory, "stable") for one in shown if one.memory), *turned),
         tokens=used + world.tokens.count(turn),
-        warnings=tuple(dict.fromkeys((*seeded, *degraded, *unquoted))),
+        warnings=tuple(dict.fromkeys((*seeded, *degraded, *unquoted, *untold))),
     )
     world.bus.emit(
         "recall.served", session=asker.session, status=context.status, tokens=context.tokens
@@ -90,25 +99,36 @@ def recall(world: World, asker: Asker, message: str, max_tokens: int | None = No
 def _stable(
     world: World, asker: Asker, moment: Moment, most: int
 ) -> tuple[str, tuple[Shown, ...], tuple[str, ...]]:
+    render = partial(_render_stable, asker=asker)
+    budgeted = _Budget(render, world.tokens.count, most)
     chosen: list[Memory] = []
     warnings: list[str] = []
     for key in asker.view.keys:
-        memories, degraded = _chosen(world, asker, key, moment)
+        memories, degraded = _chosen(world, asker, key, moment, budgeted)
         chosen += memories
         warnings += degraded
-    render = partial(_render_stable, asker=asker)
     shown = budget.fit(chosen, render, world.tokens.count, most)
     return render(shown), shown, tuple(warnings)
 
 
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    """How many tokens the stable part may have, and how they are counted."""
+
+    render: budget.Render
+    count: budget.Count
+    most: int
+
+    def is_exceeded_by(self, memories: Sequence[Memory]) -> bool:
+        shown = [Shown(one, inject.line(one)) for one in memories]
+        return self.count(self.render(shown)) > self.most
+
+
 def _chosen(
-    world: World, asker: Asker, key: Key, moment: Moment
+    world: World, asker: Asker, key: Key, moment: Moment, budgeted: _Budget
 ) -> tuple[list[Memory], tuple[str, ...]]:
-    """All feedback, newest change first; then the seed query's choice, or all by type priority."""
-    rows = world.store.memories(
-        (key,), Listing(statuses=("active",), types=("feedback",)), moment, limit=5_000
-    )
-    feedback = [row.memory for row in rows if row.memory.note != UNREVIEWED]
+    """Feedback, newest change first; then the seed query's choice, or by type priority. All that may fit."""
+    feedback = _foremost(world, key, ("feedback",), moment, budgeted)
     feedback.sort(key=lambda m: (-m.updated_at.timestamp(), m.id))
     others: list[Memory] = []
     degraded: tuple[str, ...] = ()
@@ -119,20 +139,30 @@ def _chosen(
             (key,),
             seed,
             moment,
-            types=("user", "project", "reference", "episodic"),
+            types=_OTHERS,
             limit=SEED_HITS,
         )
         others = [hit.stored.memory for hit in hits if hit.stored.memory.note != UNREVIEWED]
-    return feedback + (others or _by_type(world, key, moment)), degraded
+    return feedback + (others or _foremost(world, key, _OTHERS, moment, budgeted)), degraded
 
 
-def _by_type(world: World, key: Key, moment: Moment) -> list[Memory]:
-    listing = Listing(statuses=("active",), types=("user", "project", "reference", "episodic"))
-    rows = world.store.memories((key,), listing, moment, limit=5_000)
-    found = [row.memory for row in rows if row.memory.note != UNREVIEWED]
-    return sorted(
-        found, key=lambda m: (budget.keep_rank(m), -m.priority, -m.updated_at.timestamp(), m.id)
-    )
+def _foremost(
+    world: World, key: Key, types: Sequence[Type], moment: Moment, budgeted: _Budget
+) -> list[Memory]:
+    """The memories of some types, those first that are cut last.
+
+    Where the first of them exceed the budget by themselves, what stands behind them cannot be shown
+    and is not read. Standing rules are read to the last one, for those not shown are counted.
+    """
+    limit = budgeted.most // _LINE + 1
+    while True:
+        rows = world.store.foremost(key, types, moment, limit=limit)
+        found = [row.memory for row in rows if row.memory.note != UNREVIEWED]
+        if len(rows) < limit:
+            return found
+        if rows[-1].memory.priority != STANDING_RULE and budgeted.is_exceeded_by(found):
+            return found
+        limit *= 2
 
 
 def _render_stable(shown: Sequence[Shown], *, asker: Asker) -> str:
@@ -251,17 +281,18 @@ def _status(
     degraded: Sequence[str],
     moment: Moment,
     turn: str,
-) -> Status:
+) -> tuple[Status, tuple[str, ...]]:
+    """The status, and what was degraded in finding it out. Only what was searched for is expired."""
     if hits:
-        return "matched"
+        return "matched", ()
     said: Status = "matched" if turn else "empty"
     if degraded:
-        return said
-    ended, _ = lanes.memories(
-        world, asker.view.keys, message, replace(moment, every=True), limit=20
+        return said, ()
+    ended, degraded = lanes.memories(
+        world, asker.view.keys, message, replace(moment, every=True), limit=20, sure=True
     )
     expired = any(hit.stored.memory.status(moment.now, world.zone) == "expired" for hit in ended)
-    return "expired" if expired else said
+    return ("expired" if expired and not degraded else said), tuple(degraded)
 
 
 def _item(memory: Memory, part: str, score: float = 0.0) -> Item:

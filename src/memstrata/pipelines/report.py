@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memstrata.domain import layout, terms, times
+from memstrata.domain.plan import EMBED, job_name
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
-from memstrata.errors import MemstrataError
+from memstrata.errors import MemstrataError, Unavailable
 from memstrata.pipelines import bind, ledger
 from memstrata.pipelines.ledger import Spent
-from memstrata.pipelines.world import Problem, Report, World
-from memstrata.ports import Holding
+from memstrata.pipelines.sight import shelf_of
+from memstrata.pipelines.world import Fault, Problem, Report, World
+from memstrata.ports import Holding, Shelf
 
 PROBE: Final = "memstrata"
+REINDEX: Final = "memstrata reindex"
+"""The cure for a damaged index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,10 @@ class Status:
     space: str
     extractor: str
     profile: str
+    embedder: str
+    """What makes vectors, and whether texts leave this machine for it."""
+    vectors: tuple[int, int]
+    """Texts that have one, and texts in all."""
     tokenizer: str
     timezone: str
     memories: Mapping[str, int]
@@ -68,7 +76,8 @@ def status(
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
     parked = tuple(
-        f"{job.kind} {job.key}: {job.problem}" for job in world.store.jobs(realm, ("parked",))
+        f"{job_name(job.kind, job.key)}: {job.problem}"
+        for job in world.store.jobs(realm, ("parked",))
     )
     return Status(
         enabled=world.settings.memory.enabled,
@@ -76,6 +85,8 @@ def status(
         space=realm.space,
         extractor=extractor(world),
         profile=world.settings.search.profile,
+        embedder=_embedder(world),
+        vectors=_vectors(world, realm, keys),
         tokenizer=world.tokens.name,
         timezone=str(world.zone),
         memories=memories,
@@ -111,8 +122,34 @@ def extractor(world: World) -> str:
             f"{world.settings.extraction.model}: {ledger.paused(world) or 'the model that is set'}"
         )
     if world.settings.extraction.fallback == "none":
-        return "none: extraction.fallback is none"
+        return "none: extraction.fallback is none, but for turns whose host names a model"
     return "rules: no model is set"
+
+
+def _embedder(world: World) -> str:
+    if world.sight is None and world.settings.embedding.model != "none":
+        return "none: the bundled one is not installed here, full text only"
+    if world.sight is None:
+        return "none: full text only"
+    found = world.sight.embedder
+    return f"{found.key}{' (texts leave this machine)' if found.remote else ''}"
+
+
+def _vectors(world: World, realm: Realm, keys: Sequence[Key]) -> tuple[int, int]:
+    """What of a realm has a vector, of all that could."""
+    if world.sight is None:
+        return 0, 0
+    try:
+        held = world.sight.vectors.counts(world.space)
+    except Unavailable:  # `degraded` says why
+        held = {}
+    wanted: dict[Shelf, int] = {
+        shelf: count for shelf, count, _ in world.store.shelves(world.space) if shelf.realm == realm
+    }
+    for (key, _, _), count in world.store.counts(keys, world.moment()).items():
+        wanted[shelf_of(key)] = wanted.get(shelf_of(key), 0) + count
+    made = sum(min(held.get(shelf, 0), count) for shelf, count in wanted.items())
+    return made, sum(wanted.values())
 
 
 def _keys(world: World, realm: Realm) -> list[Key]:
@@ -147,16 +184,39 @@ def _degraded(
         )
     except MemstrataError as error:
         found.append(f"full text fails ({error.message}): memstrata reindex")
-    return tuple(found)
+    return (*found, *_blind(world))
+
+
+def _blind(world: World) -> Iterator[str]:
+    """What hinders the search by meaning, if it is not switched off."""
+    if world.sight is None:
+        if world.settings.embedding.model != "none":
+            yield "no embedder is installed for this machine: set embedding.model"
+        return
+    try:
+        missing = world.sight.missing(world.store, world.space, world.moment())
+    except Unavailable as error:
+        yield f"vectors cannot be read, full text serves alone ({error.message})"
+        return
+    if missing and (lost := world.sight.lost()):
+        yield f"vectors had to go and are made again ({lost})"
+    if problem := _unseen(world):
+        yield f"vectors cannot be made, full text serves alone ({problem})"
+
+
+def _unseen(world: World) -> str:
+    """Why the job that makes vectors failed last; empty when it did not."""
+    jobs = world.store.jobs(None)
+    return next((job.problem for job in jobs if job.kind == EMBED and job.problem), "")
 
 
 def _retrying(world: World, realm: Realm) -> tuple[str, ...]:
     most = world.settings.extraction.max_tries
     return tuple(
-        f"{job.kind} {job.key}: {job.problem} "
+        f"{job_name(job.kind, job.key)}: {job.problem} "
         f"({job.attempts} of {most} tries, again at {times.stamp(job.due)})"
         for job in world.store.jobs(realm)
-        if job.problem
+        if job.problem and job.kind != EMBED
     )
 
 
@@ -168,18 +228,27 @@ def held(worker: Holding | None) -> str:
     return f"process {worker.pid} on {worker.host} ({worker.role}) since {since}"
 
 
+def _some(faults: Sequence[str]) -> str:
+    """The first three, and how many more."""
+    more = f"; and {len(faults) - 3} faults more" if len(faults) > 3 else ""
+    return "; ".join(faults[:3]) + more
+
+
 def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -> tuple[Check, ...]:
     """Every check, each on the real thing: the database, the files, the text index, the jobs.
 
-    `healed` is what a reconcile just found.
+    `healed` is what a reconcile just found. Of a damaged database nothing else is told: what it says
+    cannot be relied on.
     """
+    faults = world.store.check() or [str(o) for o in healed.problems if isinstance(o, Fault)]
+    if faults:
+        return (Check("database", False, _some(faults), REINDEX),)
     state = status(world, realm, healed.problems, worker)
-    faults = world.store.check()
     totals = world.store.totals(world.space)
     shown = sum(world.store.counts(world.store.keys(world.space), world.moment()).values())
     texts, said = totals["memory_texts"], totals["message_texts"]
     checks = [
-        Check("database", not faults, "; ".join(faults) or "sound", "memstrata reindex"),
+        Check("database", True, "sound", REINDEX),
         Check(
             "files",
             not state.problems,
@@ -195,7 +264,14 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
             "text index",
             (texts, said) == (shown, totals["messages"]),
             f"{texts} of {shown} memories and {said} of {totals['messages']} messages",
-            "memstrata reindex",
+            REINDEX,
+        ),
+        Check(
+            "vectors",
+            not any("vectors" in one for one in state.degraded),
+            "; ".join(one for one in state.degraded if "vectors" in one)
+            or f"{state.vectors[0]} of {state.vectors[1]}, {state.embedder}",
+            "memstrata vectors rebuild",
         ),
         Check(
             "extraction",

@@ -3,18 +3,61 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
+from threading import Lock
+from typing import Final
 
 from memstrata.domain import gates
 from memstrata.domain.memory import Memory
 from memstrata.domain.redact import Finding
-from memstrata.domain.scope import Scope
+from memstrata.domain.scope import Realm, Scope
 from memstrata.errors import Invalid
 from memstrata.events import Bus
+from memstrata.pipelines.sight import Sight
 from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault
 from memstrata.settings import Settings
+
+RULES: Final = "rules"
+"""The name of the extractor that needs no model."""
+
+
+@dataclass(slots=True)
+class Hosts:
+    """The models that hosts bring with their turns: by name, or as an object for a session.
+
+    `make` builds what asks a model by its name, at the first use. An object serves while its process
+    lives.
+    """
+
+    make: Callable[[], Model]
+    checked: Callable[[str], object]
+    """Raises `Invalid` for a name that is none."""
+    guests: dict[tuple[Realm, str], Model] = field(default_factory=dict)
+    _made: Model | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def named(self) -> Model:
+        """What asks a model by name."""
+        with self._lock:
+            self._made = self._made or self.make()
+            return self._made
+
+    def close(self) -> None:
+        """End what was made; a guest is its owner's."""
+        with self._lock:
+            made, self._made = self._made, None
+        if made is not None:
+            made.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """Who extracts: a model under its name; without one, the rules."""
+
+    name: str
+    model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +74,28 @@ class World:
     zone: tzinfo
     space: str
     model: Model | None = None
-    """The model that extracts; None: the rules do."""
+    """The model that extracts; None: the host's does, else the rules do."""
+    sight: Sight | None = None
+    """What finds by meaning; None: words alone do."""
+    hosts: Hosts | None = None
+    """What hosts bring with a turn; None: no model can be asked here."""
 
     def under(self, settings: Settings) -> World:
         """The same world with a workspace's tighter settings."""
         return replace(self, settings=settings)
+
+    def extractor(self, realm: Realm, session: str, host: str = "") -> Extractor:
+        """Who extracts a session whose host named the model `host`: what is set, the host's, the rules."""
+        chosen = self.settings.extraction.model
+        if self.model is not None:
+            return Extractor(chosen, self.model)
+        if self.hosts is not None:
+            guest = self.hosts.guests.get((realm, session))
+            if guest is not None:
+                return Extractor(host or "host", guest)
+            if host:
+                return Extractor(host, self.hosts.named())
+        return Extractor(RULES)
 
     def moment(
         self,
@@ -94,6 +154,11 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.path}{'' if self.line is None else f':{self.line}'}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Problem):
+    """The index itself cannot be read: `reindex` makes it anew."""
 
 
 @dataclass(slots=True)

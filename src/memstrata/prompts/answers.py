@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,12 +24,11 @@ from pydantic import (
 
 from memstrata.domain.candidate import Change
 from memstrata.domain.memory import MAX_BODY, MAX_ENTITIES, MAX_NAME, TYPE_ALIASES, TYPES, Type
+from memstrata.domain.ruling import RULINGS, Ruling
 from memstrata.domain.scope import SCOPES, Scope
 from memstrata.prompts import loose_json
 from memstrata.prompts.template import one_line
 
-Ruling = Literal["add", "update", "merge", "delete", "noop"]
-RULINGS: Final = ("add", "update", "merge", "delete", "noop")
 RULING_ALIASES: Final[Mapping[str, Ruling]] = {"store": "add", "skip": "noop"}
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -106,7 +105,8 @@ LastDay = Annotated[date | None, BeforeValidator(lambda value: _day(value, last=
 class Item(BaseModel):
     """Unknown fields are passed over; what says nothing (null, "", "none") counts as left out."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # Built when a model first answers.
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

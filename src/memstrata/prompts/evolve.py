@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from memstrata.domain.candidate import Candidate
 from memstrata.domain.memory import Memory
-from memstrata.prompts.answers import DecisionItem, Rejected, Ruling
+from memstrata.domain.ruling import Ruling
+from memstrata.prompts.answers import DecisionItem, Rejected
 from memstrata.prompts.template import Rendered, load, one_line
 
 Known = Sequence[Sequence[Memory]]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
+from functools import cache
 from typing import Final
 
+from memstrata.domain import gates, terms
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.lazy import Regex
 from memstrata.domain.memory import Authority, Evidence
 from memstrata.domain.rules import dates
 from memstrata.domain.scope import Scope
@@ -24,8 +29,23 @@ _TAIL: Final = 3_000
 _AROUND: Final = 300
 """How far from a quote, in characters, the day it is about may be named."""
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_CJK: Final = re.compile("[\u3400-\u9fff]")
+_CJK: Final = Regex("[\u3400-\u9fff]")
 _OWNER: Final = frozenset(("user", "the user", "i", "me", "myself", "用户", "我", "本人"))
+_LETTERS: Final = Regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\\W\\d_]+")
+_JAPANESE: Final = ("HIRAGANA", "KATAKANA")
+_ANSWER: Final = Regex(
+    r"\A\W*(?:yes|yeah|yep|yup|right|exactly|correct|true|sure|ok|okay|agreed|absolutely|definitely"
+    r"|indeed|please|no|nope|never|always)\b|\A\W*(?:是|对|好|嗯|行|可以|没错|当然|不)",
+    re.IGNORECASE,
+)
+_SHORT: Final = 3
+"""So many words, or twice so many characters of Chinese, are an answer, whatever they say."""
+_NO_MESSAGE: Final = "names no message it was shown"
+_TRANSLATED: Final = "is not in the language of the words it quotes"
+_OWN_WORDS: Final = ("extract", "repair")
+"""The prompts that a model has read when it names candidates."""
+_STATEMENT: Final = 8
+"""Characters; a word alone may stand in a prompt by chance."""
 
 
 def readable(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -44,15 +64,25 @@ def question(
     """The extraction prompt for a batch. `background` are the messages before it, not to be extracted.
 
     Messages are shown under short ids, m1, m2, … and b1, b2, … for the background, with their day in
-    `zone`; `scopes` are those the session has, `scene` the previous one's name.
+    `zone`; `scopes` are those the session has, `scene` the previous one's name. Its fault is an item
+    that names no message, or that is in another language than the ones it names.
     """
-    return load("extract").render(
+    batch = _Batch(messages, background, zone)
+    rendered = load("extract").render(
         scopes=", ".join(scopes),
         scene=scene or "none",
         messages="\n".join(
             _shown(id, message, zone) for id, message in _ids(messages, background).items()
         ),
     )
+    return replace(rendered, fault=lambda item: _fault(item, batch.sources(item.evidence)))
+
+
+def _fault(item: CandidateItem, sources: Sequence[_Source]) -> str:
+    """What is worth asking for again."""
+    if not sources:
+        return _NO_MESSAGE
+    return _TRANSLATED if _is_translated(item.description, sources) else ""
 
 
 def candidates(
@@ -61,25 +91,78 @@ def candidates(
     zone: tzinfo,
     background: Sequence[Message] = (),
 ) -> tuple[tuple[Candidate, ...], tuple[Rejected, ...]]:
-    """`items` as candidates, and those that name no message they were shown.
+    """`items` as candidates, and those that are none by what was shown.
 
     A message is named by the id it was shown under, or by its own. A quote becomes the exact words
     of the message with their span; one that does not stand there is passed on as it is (span 0 to 0),
-    for the support gate to refuse. Background may add to the evidence, never be all of it. Authority
-    is the role of the quoted messages. Relative days in name and description are put on the
-    calendar, and days that the quoted messages do not name are left out.
+    for the support gate to refuse. Background may add to the evidence, never be all of it, and what
+    stands in the prompt is no candidate. Authority is the role of the quoted messages; beside the
+    assistant's, the user's count when they speak of it or answer. Relative days in name and
+    description are put on the calendar, and days that the quoted messages do not name are left out.
     """
     batch = _Batch(messages, background, zone)
     found: list[Candidate] = []
     rejected: list[Rejected] = []
     for index, item in enumerate(items):
         sources = batch.sources(item.evidence)
-        if any(source.fresh for source in sources):
-            found.append(_candidate(item, sources))
-        else:
-            why = "rests on the background alone" if sources else "names no message it was shown"
+        why = _emptiness(item, sources)
+        if why:
             rejected.append(Rejected(index, why, item.name))
+        else:
+            found.append(_candidate(item, sources))
     return tuple(found), tuple(rejected)
+
+
+def _emptiness(item: CandidateItem, sources: Sequence[_Source]) -> str:
+    """Why an item says nothing about these messages, however it is put."""
+    if not sources:
+        return _NO_MESSAGE
+    if not any(source.fresh for source in sources):
+        return "rests on the background alone"
+    if _is_ours(item.description, sources):
+        return "repeats the prompt"
+    return ""
+
+
+def _is_ours(text: str, sources: Sequence[_Source]) -> bool:
+    """Whether `text` stands in what we told the model, and not in the messages."""
+    folded = gates.folded(text).strip(" .:;")
+    said = (gates.folded(one.message.content) for one in sources)
+    if len(folded) < _STATEMENT or any(folded in words for words in said):
+        return False
+    return any(folded in words for words in _own_words())
+
+
+@cache
+def _own_words() -> tuple[str, ...]:
+    prompts = map(load, _OWN_WORDS)
+    return tuple(gates.folded(f"{one.system}\n{one.user}") for one in prompts)
+
+
+def _is_translated(text: str, sources: Sequence[_Source]) -> bool:
+    """Whether the words that `text` adds are in a script that the messages' other words are not in.
+
+    Names are the same in every language, so what both have does not count.
+    """
+    told = _LETTERS.findall(gates.folded(text))
+    said = {
+        word
+        for one in sources
+        for word in _LETTERS.findall(gates.folded(one.message.content[:MOST_CHARACTERS]))
+    }
+    added = _script([word for word in told if word not in said])
+    rest = {_script([word]) for word in said.difference(told)}
+    return bool(added and rest) and added == _script(told) and added not in rest
+
+
+def _script(words: Sequence[str]) -> str:
+    """The script most of `words` are in; a character of Chinese, Japanese or Korean is worth three."""
+    counted: Counter[str] = Counter()
+    for word in words:
+        name = unicodedata.name(word[0], "").partition(" ")[0]
+        script = "CJK" if name in _JAPANESE else name
+        counted[script] += 3 if script in ("CJK", "HANGUL") else len(word)
+    return counted.most_common(1)[0][0] if counted else ""
 
 
 def _ids(messages: Sequence[Message], background: Sequence[Message]) -> dict[str, Message]:
@@ -115,9 +198,10 @@ def _day(message: Message, zone: tzinfo) -> date | None:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A quoted message: the evidence, and the days that are named around the quote."""
+    """A quoted message, the `place`-th that was shown: the evidence, and the days named around the quote."""
 
     message: Message
+    place: int
     evidence: Evidence
     fresh: bool
     day: date | None
@@ -133,6 +217,7 @@ class _Batch:
     ) -> None:
         shown = _ids(messages, background)
         self._by_id: Mapping[str, Message] = {one.id: one for one in shown.values()} | shown
+        self._places = {one.id: place for place, one in enumerate(shown.values())}
         self._fresh = {one.id for one in readable(messages)}
         self._zone = zone
 
@@ -149,6 +234,7 @@ class _Batch:
         words = message.content[start:end] or item.quote
         return _Source(
             message=message,
+            place=self._places[message.id],
             evidence=Evidence(message.id, start, end, words, message.session),
             fresh=message.id in self._fresh,
             day=_day(message, self._zone),
@@ -164,7 +250,7 @@ def _candidate(item: CandidateItem, sources: Sequence[_Source]) -> Candidate:
         name=item.name,
         description=item.description,
         evidence=tuple(source.evidence for source in sources),
-        authority=_authority(sources),
+        authority=_authority(item, sources),
         said_at=max(filter(None, (one.message.said_at for one in sources)), default=None),
         body=item.body,
         confidence=item.confidence,
@@ -186,10 +272,32 @@ def _candidate(item: CandidateItem, sources: Sequence[_Source]) -> Candidate:
     )
 
 
-def _authority(sources: Sequence[_Source]) -> Authority:
-    """Who said it: the user if one of the quoted messages is theirs, else the assistant, else a tool."""
-    roles = {source.message.role for source in sources}
-    return "user" if "user" in roles else "assistant" if "assistant" in roles else "tool"
+def _authority(item: CandidateItem, sources: Sequence[_Source]) -> Authority:
+    """Who said it: the user, else the assistant, else a tool.
+
+    Beside what another said, the user's words count when they speak of it too, or answer it: a
+    greeting to an assistant that repeats what it was told makes nothing the user's.
+    """
+    others = [source for source in sources if source.message.role != "user"]
+    users = [source for source in sources if source.message.role == "user"]
+    begun = min((source.place for source in others), default=0)
+    if any(not others or _speaks_of(one, item) or _answers(one, begun) for one in users):
+        return "user"
+    return "assistant" if any(one.message.role == "assistant" for one in others) else "tool"
+
+
+def _speaks_of(source: _Source, item: CandidateItem) -> bool:
+    told = {term.text for term in terms.query_terms(f"{item.name} {item.description}")}
+    return not told.isdisjoint(terms.index_terms(source.message.content[:MOST_CHARACTERS]))
+
+
+def _answers(source: _Source, begun: int) -> bool:
+    """Whether it says yes or no, or next to nothing, after what was said at `begun`."""
+    text = source.message.content
+    if source.place < begun or text.rstrip().endswith(("?", "？")):
+        return False
+    short = _SHORT * (2 if _CJK.search(text) else 1)
+    return _ANSWER.match(text) is not None or len(_LETTERS.findall(text)) <= short
 
 
 def _both_ways(text: str, day: date | None) -> tuple[tuple[dates.Named, ...], ...]:

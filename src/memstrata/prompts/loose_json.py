@@ -12,20 +12,22 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from memstrata.domain.lazy import Regex
+
 MOST_CHARACTERS: Final = 100_000
 MOST_VALUES: Final = 200
 
-_THOUGHT: Final = re.compile(
+_THOUGHT: Final = Regex(
     r"<(think|thinking|thought|reasoning|reflection)\b[^<>]{0,40}>.*?(?:</\1\s{0,9}>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_THOUGHT_ENDS: Final = re.compile(r"</(?:think|thinking|thought|reasoning)\s{0,9}>", re.IGNORECASE)
-_FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1|\Z)", re.M | re.S)
-_TOKEN: Final = re.compile(r'\\.|[{}"]', re.DOTALL)
-_BETWEEN_OBJECTS: Final = re.compile(r"\}\s*,\s*(?=\{)")
-_BARE_LIST: Final = re.compile(r"\[(?=\s*[{\]])")
-_MENDED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|,(?=\s*[}\]])|\b(?:True|False|None)\b', re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_THOUGHT_ENDS: Final = Regex(r"</(?:think|thinking|thought|reasoning)\s{0,9}>", re.IGNORECASE)
+_FENCED: Final = Regex(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1|\Z)", re.M | re.S)
+_TOKEN: Final = Regex(r'\\.|[{}"]', re.DOTALL)
+_BETWEEN_OBJECTS: Final = Regex(r"\}\s*,\s*(?=\{)")
+_BARE_LIST: Final = Regex(r"\[(?=\s*[{\]])")
+_MENDED: Final = Regex(r'"(?:[^"\\]|\\.)*"?|,(?=\s*[}\]])|\b(?:True|False|None)\b', re.DOTALL)
+_ESCAPE: Final = Regex(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -160,7 +162,7 @@ def _values(text: str, at: int) -> Found:
 
 def _next(text: str, at: int) -> int:
     """Where the next object or the list's end stands; -1 for neither."""
-    found = re.compile(r"[{\]]").search(text, at)
+    found = Regex(r"[{\]]").search(text, at)
     return found.start() if found else -1
 
 

@@ -8,13 +8,11 @@ A prompt file has front matter (`id`, `version`, `answer`, `slots`) and the sect
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, cast, get_args
-
-import yaml
+from typing import Any, Final, Literal, cast, get_args
 
 from memstrata.errors import Internal
 
@@ -58,11 +56,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A prompt ready to be asked."""
+    """A prompt ready to be asked.
+
+    `fault` says what an item of the answer has wrong by what was shown here, `""` for nothing: what
+    the form alone cannot know, such as which ids there are.
+    """
 
     prompt: Prompt
     system: str
     user: str
+    fault: Callable[[Any], str] = lambda _: ""
 
 
 def fenced(text: str, name: str) -> str:
@@ -103,6 +106,8 @@ def parse(text: str) -> Prompt:
         Internal: front matter or sections that are wrong, a slot that is not declared, not used, or
             not placed as its kind demands.
     """
+    import yaml  # a tenth of a start-up, and only a model is asked with a prompt
+
     front = _FRONT.match(text)
     if front is None:
         raise Internal("prompt without front matter")

@@ -12,13 +12,15 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from memstrata.adapters.sqlite.statements import SQL
-from memstrata.errors import Corrupt, Internal, MemstrataError, Unavailable
+from memstrata.errors import Internal, MemstrataError, Unavailable
+from memstrata.ports import Damaged
 
 Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 _T = TypeVar("_T")
 
 _BUSY: Final = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
+CURE: Final = "memstrata reindex makes it anew from the files"
 _PAUSE: Final = 0.01
 """Seconds between two tries where SQLite does not wait by itself (recovery, a change to WAL)."""
 
@@ -37,12 +39,43 @@ def translated(error: apsw.Error, path: Path) -> MemstrataError:
         case apsw.IOError() | apsw.NoMemError() | apsw.NoLFSError():
             return Unavailable(f"the disk or memory failed under the database {path} ({error})")
         case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
-            return Corrupt(
-                str(path),
-                f"is damaged or no database ({error}); delete it, and the next open makes it anew from the files",
-            )
+            return damaged(path, error)
         case _:
             return Internal(f"{type(error).__name__} in the database {path}: {error}")
+
+
+def damaged(path: Path, error: Exception) -> Damaged:
+    """What cannot be read, and the cure."""
+    return Damaged(
+        str(path),
+        f"is damaged or no database ({error}); {CURE}",
+    )
+
+
+def empty(path: Path, vfs: str | None, patience: float) -> None:
+    """Make the database an empty one, whatever is wrong with it, for every process that has it open.
+
+    Nothing of it is put aside: what it holds is derived from the files or a list of things to do, and
+    a copy would be a place where what was forgotten lives on. It is emptied where it lies, in one
+    transaction, because whoever has it open would go on with a file that was renamed or deleted.
+
+    Raises:
+        Unavailable: it is in use, or the disk said no.
+    """
+    try:
+        db = apsw.Connection(str(path), vfs=vfs)
+        try:
+            db.set_busy_timeout(int(patience * 1000))
+            with suppress(apsw.CorruptError, apsw.NotADBError):
+                # The mode of the log is kept if the schema was read before (sqlite3_db_config).
+                db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            db.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+            db.execute("VACUUM")
+            db.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+        finally:
+            db.close(True)
+    except apsw.Error as error:
+        raise translated(error, path) from error
 
 
 class Connection:
@@ -83,6 +116,8 @@ class Connection:
             return self._db.execute(SQL[name], values).fetchall()
         except apsw.Error as error:
             raise translated(error, self.path) from error
+        except UnicodeDecodeError as error:  # all that we write is UTF-8
+            raise damaged(self.path, error) from error
 
     def one(self, name: str, values: Values | None = None) -> Row | None:
         """The first row of a statement, None when it has none."""

@@ -46,6 +46,23 @@ WHERE key = :key AND id > :after
 ORDER BY id
 LIMIT :limit;
 
+-- name: foremost
+-- A key's active rows of some types that matter most: standing rules, then type by type.
+WITH ranked AS (
+    SELECT m.row AS row, data ->> 'priority' = :rule AS rule, t.key AS place,
+        iif(m.type = 'feedback', 0, data ->> 'priority') AS priority,
+        data ->> 'updated_at' AS updated_at, m.id AS id
+    FROM memories m JOIN json_each(:types) t ON t.value = m.type
+    WHERE m.key = :key AND NOT archived AND presence <> 'absent'
+        AND (invalid_at IS NULL OR invalid_at > :now)
+        AND (valid_until IS NULL OR valid_until >= :today)
+    ORDER BY rule DESC, place, priority DESC, updated_at DESC, id
+    LIMIT :limit
+)
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM ranked JOIN memories m ON m.row = ranked.row
+ORDER BY rule DESC, place, priority DESC, updated_at DESC, ranked.id;
+
 -- name: files
 -- The file of each row of a key, what the index knows of it, and its presence.
 SELECT path, stat, presence FROM memories WHERE key = :key;
@@ -134,6 +151,21 @@ SELECT m.key, hit.cost,
 FROM hit JOIN memories m ON m.row = hit.row
 ORDER BY hit.cost, hit.row;
 
+-- name: valid_memories
+-- Those of some memories that pass type and validity, as `search_memories` has them.
+SELECT m.key, m.data, m.root, m.path, m.digest, m.owner, m.stat, m.presence, m.since, m.problem,
+    m.hits, m.last_hit_at
+FROM json_each(:keys) k CROSS JOIN json_each(:ids) wanted
+    CROSS JOIN memories m ON m.key = k.value AND m.id = wanted.value
+WHERE m.text IS NOT NULL
+    AND (:types = '[]' OR m.type IN (SELECT value FROM json_each(:types)))
+    AND (:known_at IS NULL OR m.created_at <= :known_at)
+    AND (:every OR (
+        (m.invalid_at IS NULL OR m.invalid_at > :at
+            OR coalesce(m.retired_at, m.created_at) > :known_at)
+        AND (m.valid_until IS NULL OR m.valid_until >= :day)
+        AND (:as_of IS NULL OR m.valid_from IS NULL OR m.valid_from <= :as_of)));
+
 -- name: search_messages
 -- The best hits of weighed phrases in a session and of some roles.
 WITH part AS (
@@ -150,7 +182,8 @@ hit AS (
     ORDER BY cost, m.position
     LIMIT :limit
 )
-SELECT hit.cost, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+SELECT hit.cost, m.text, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
 FROM hit JOIN messages m ON m.position = hit.position
 ORDER BY hit.cost, hit.position;
 
@@ -160,14 +193,59 @@ SELECT DISTINCT workspace FROM messages WHERE realm = :realm AND session = :sess
 
 -- name: message
 -- A realm's messages of one id, in any session or in one.
-SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
 FROM messages
 WHERE realm = :realm AND id = :id AND (:session IS NULL OR session = :session)
 ORDER BY position;
 
+-- name: outline
+-- What ranking knows of a key's messages behind a row, but what is said in them.
+SELECT m.text, m.session, coalesce(substr(m.said_at, 1, 10), ''), m.role, m.name,
+    instr(m.content, '?') OR instr(m.content, '？'), d.sz
+FROM messages m JOIN message_text_docsize d ON d.id = m.text
+WHERE m.text > max(:after, :number << 32) AND m.text <= (:number << 32 | 0xFFFFFFFF)
+ORDER BY m.text;
+
+-- name: message_spots
+-- Where a term stands, or every term up to another: the row of the message, once an occurrence.
+SELECT doc FROM message_spots WHERE term >= :term AND term <= :until;
+
+-- name: message_rows
+-- The rows of some messages of a realm, and who spoke, by session and id.
+SELECT m.text, m.session, m.id, m.role
+FROM json_each(:ids) wanted CROSS JOIN messages m
+    ON m.realm = :realm AND m.session = (wanted.value ->> 0) AND m.id = (wanted.value ->> 1);
+
+-- name: said_at
+-- Whose the messages of some rows are, and who spoke.
+SELECT m.text, m.session, m.id, m.role
+FROM json_each(:rows) wanted CROSS JOIN messages m ON m.text = wanted.value;
+
+-- name: messages_at
+-- The messages of some rows.
+SELECT m.text, m.id, m.session, m.role, m.content, m.said_at, m.recorded_at, m.workspace, m.agent,
+    m.name, m.call, m.skip, m.model
+FROM json_each(:rows) wanted CROSS JOIN messages m ON m.text = wanted.value;
+
+-- name: shelves
+-- Every shelf of messages of a space, how many are on it and the number of the last.
+SELECT owner, ref, texts, last_seq FROM keys WHERE space = :space AND scope = 'message'
+ORDER BY number;
+
+-- name: shelf
+-- The messages of a shelf behind a number on it.
+SELECT text & 0xFFFFFFFF, id, session, role, content, said_at, recorded_at, workspace, agent, name,
+    call, skip, model
+FROM messages
+WHERE text > (:number << 32 | :after) AND text <= (:number << 32 | 0xFFFFFFFF)
+ORDER BY text
+LIMIT :limit;
+
 -- name: messages
 -- A session's messages behind a position.
-SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
 FROM messages
 WHERE realm = :realm AND session = :session AND position > :after
 ORDER BY position
@@ -175,7 +253,8 @@ LIMIT :limit;
 
 -- name: messages_before
 -- A session's last messages up to a position, newest first.
-SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+SELECT position, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
 FROM messages
 WHERE realm = :realm AND session = :session AND position <= :position
 ORDER BY position DESC
@@ -183,7 +262,8 @@ LIMIT :limit;
 
 -- name: known_messages
 -- Those of some ids that a session holds.
-SELECT position, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip
+SELECT position, m.id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
 FROM json_each(:ids) wanted CROSS JOIN messages m
     ON m.realm = :realm AND m.id = wanted.value AND m.session = :session;
 
@@ -262,6 +342,13 @@ ORDER BY at, version, number;
 SELECT owner, kind, id, version, tx, part, parts, at, data
 FROM records
 WHERE space = :space AND owner = :owner
+ORDER BY at, number;
+
+-- name: batches
+-- The record lines of a session's batches, oldest first.
+SELECT owner, kind, id, version, tx, part, parts, at, data
+FROM records
+WHERE key IS NULL AND id = :session AND space = :space AND owner = :owner AND kind = 'batch'
 ORDER BY at, number;
 
 -- name: record_versions
@@ -347,10 +434,11 @@ DELETE FROM evidence WHERE row = :row;
 -- name: add_message
 -- Insert a message.
 INSERT INTO messages (
-    text, realm, session, id, role, said_at, recorded_at, workspace, agent, name, call, skip, content
+    text, realm, session, id, role, said_at, recorded_at, workspace, agent, name, call, skip, model,
+    content
 ) VALUES (
     :text, :realm, :session, :id, :role, :said_at, :recorded_at, :workspace, :agent, :name, :call,
-    :skip, :content
+    :skip, :model, :content
 );
 
 -- name: add_message_text
@@ -441,6 +529,20 @@ WHERE number = :number;
 -- Forget that a job ever failed.
 UPDATE jobs SET attempts = 0 WHERE number = :number;
 
+-- name: forgive_jobs
+-- Forget that the jobs of a kind and key ever failed, and why.
+UPDATE jobs SET attempts = 0, problem = '' WHERE realm = :realm AND kind = :kind AND key = :key;
+
+-- name: set_aside
+-- Add a parked job unless there is one for the same.
+INSERT INTO jobs (realm, kind, key, state, due, problem)
+SELECT :realm, :kind, :key, 'parked', :due, :problem
+WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE realm = :realm AND kind = :kind AND key = :key);
+
+-- name: drop_jobs
+-- Remove the jobs of a kind and key.
+DELETE FROM jobs WHERE realm = :realm AND kind = :kind AND key = :key RETURNING number;
+
 -- name: hasten_jobs
 -- Whatever waits and never failed is at once.
 UPDATE jobs SET at_once = 1 WHERE state = 'waiting' AND attempts = 0 AND at_once = 0;
@@ -461,10 +563,14 @@ INSERT INTO shards (log, path, size) VALUES (:log, :path, :size)
 ON CONFLICT (log, path) DO UPDATE SET size = excluded.size;
 
 -- name: clear_memory_text
--- Take a space's memories out of the text index.
-DELETE FROM memory_text WHERE rowid IN (
-    SELECT m.row FROM keys k JOIN memories m ON m.key = k.number
-    WHERE k.space = :space AND m.text IS NOT NULL);
+-- Empty the memories' text index, whatever is wrong with it.
+INSERT INTO memory_text (memory_text) VALUES ('delete-all');
+
+-- name: other_memory_texts
+-- What the text index holds of the memories of all other spaces.
+SELECT m.row, m.data ->> 'name', coalesce(m.data ->> 'description', ''), coalesce(m.data ->> 'body', '')
+FROM keys k JOIN memories m ON m.key = k.number
+WHERE k.space <> :space AND m.text IS NOT NULL;
 
 -- name: clear_evidence
 -- Remove a space's links.
@@ -475,9 +581,15 @@ DELETE FROM evidence WHERE space = :space;
 DELETE FROM memories WHERE key IN (SELECT number FROM keys WHERE space = :space);
 
 -- name: clear_message_text
--- Take a space's messages out of the text index.
-DELETE FROM message_text WHERE rowid IN (
-    SELECT m.text FROM keys k JOIN messages m ON m.realm = k.number WHERE k.space = :space);
+-- Empty the messages' text index, whatever is wrong with it.
+INSERT INTO message_text (message_text) VALUES ('delete-all');
+
+-- name: other_messages
+-- The messages of all other spaces.
+SELECT text, id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip,
+    model
+FROM keys k JOIN messages m ON m.realm = k.number
+WHERE k.space <> :space;
 
 -- name: clear_messages
 -- Remove a space's messages.
@@ -494,6 +606,14 @@ DELETE FROM cursors WHERE realm IN (SELECT number FROM keys WHERE space = :space
 -- name: clear_records
 -- Remove a space's record lines.
 DELETE FROM records WHERE space = :space;
+
+-- name: forget_numbers
+-- Forget what the tables counted up to.
+DELETE FROM sqlite_sequence;
+
+-- name: skip_numbers
+-- Let a table count on behind a number.
+INSERT INTO sqlite_sequence (name, seq) VALUES (:table, :number);
 
 -- name: clear_shards
 -- Forget what is indexed of every shard, for the lines must be read again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +14,7 @@ from memstrata.adapters.sqlite.connection import Connection
 from memstrata.adapters.sqlite.search import best
 from memstrata.domain import times
 from memstrata.domain.cadence import Backlog
-from memstrata.domain.memory import Status, Type, normalised_name
+from memstrata.domain.memory import STANDING_RULE, Status, Type, normalised_name
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import Term
 from memstrata.domain.turn import Message
@@ -28,6 +29,8 @@ from memstrata.ports import (
     Ranked,
     RankedMessage,
     RecordLine,
+    SaidAt,
+    Shelf,
     Stored,
     VerdictRow,
 )
@@ -62,6 +65,12 @@ def numbered(db: Connection, keys: Sequence[Key]) -> dict[int, Key]:
         if number is not None:
             found[number] = key
     return found
+
+
+def message_numbers(db: Connection, realm: Realm, workspaces: Sequence[str]) -> list[int]:
+    """The numbers of the keys of a realm's messages in some workspaces, those that have one."""
+    known = [_number(db, realm, "message", one) for one in dict.fromkeys(workspaces)]
+    return [number for number in known if number is not None]
 
 
 class Reads(ABC):
@@ -106,6 +115,18 @@ class Reads(ABC):
                 page = db.all("memories", {**values, "key": number})
                 found.extend(rows.stored(row, key) for row in page)
         return _page(found, limit)
+
+    def foremost(
+        self, key: Key, types: Sequence[Type], moment: Moment, *, limit: int
+    ) -> list[Stored]:
+        values = {
+            "types": rows.listed(types),
+            "rule": STANDING_RULE,
+            "now": times.stamp(moment.now),
+            "today": moment.today.isoformat(),
+            "limit": limit,
+        }
+        return self._of_key("foremost", key, values)
 
     def files(self, key: Key) -> dict[str, tuple[FileStat | None, Presence]]:
         key = canonical(key)
@@ -167,6 +188,16 @@ class Reads(ABC):
             Ranked(rows.stored(tuple(row), known[number]), -cost) for number, cost, *row in found
         ]
 
+    def valid_memories(
+        self, keys: Sequence[Key], ids: Sequence[str], moment: Moment, *, types: Sequence[Type] = ()
+    ) -> dict[str, Stored]:
+        filters = {**_validity(moment), "types": rows.listed(types), "ids": rows.listed(ids)}
+        with self._reading() as db:
+            known = numbered(db, keys)
+            found = db.all("valid_memories", {**filters, "keys": rows.listed(known)})
+        stored = (rows.stored(tuple(row), known[number]) for number, *row in found)
+        return {one.memory.id: one for one in stored}
+
     def search_messages(
         self,
         realm: Realm,
@@ -181,10 +212,27 @@ class Reads(ABC):
         with self._reading() as db:
             if session is not None:
                 workspaces = _session_workspaces(db, realm, session)
-            known = [_number(db, realm, "message", one) for one in dict.fromkeys(workspaces)]
-            numbers = [number for number in known if number is not None]
+            numbers = message_numbers(db, realm, workspaces)
             found = best(db, "message", numbers, terms, filters, limit)
-        return [RankedMessage(rows.message(row), -cost) for cost, *row in found]
+        return [RankedMessage(rows.message(row), -cost, at) for cost, at, *row in found]
+
+    def message_rows(
+        self, realm: Realm, ids: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], int]:
+        values = {"ids": json.dumps(ids, ensure_ascii=False)}
+        with self._reading() as db:
+            found = db.all("message_rows", {**values, "realm": realm_number(db, realm)})
+        return {(session, id): row for row, session, id, _ in found}
+
+    def said_at(self, places: Sequence[int]) -> dict[int, SaidAt]:
+        with self._reading() as db:
+            found = db.all("said_at", {"rows": rows.listed(places)})
+        return {row: SaidAt(session, id, role) for row, session, id, role in found}
+
+    def messages_at(self, places: Sequence[int]) -> dict[int, Message]:
+        with self._reading() as db:
+            found = db.all("messages_at", {"rows": rows.listed(places)})
+        return {row[0]: rows.message(row[1:]) for row in found}
 
     def message(self, realm: Realm, id: str, session: str | None = None) -> list[Message]:
         with self._reading() as db:
@@ -198,6 +246,24 @@ class Reads(ABC):
         with self._reading() as db:
             values = {"realm": realm_number(db, realm), "session": session}
             found = db.all("messages", {**values, "after": after, "limit": limit})
+        return [Queued(row[0], rows.message(row[1:])) for row in found]
+
+    def shelves(self, space: str) -> list[tuple[Shelf, int, int]]:
+        with self._reading() as db:
+            found = db.all("shelves", {"space": space})
+        return [
+            (Shelf(Realm(space, owner), "message", ref), count, last)
+            for owner, ref, count, last in found
+        ]
+
+    def shelf(self, shelf: Shelf, *, after: int = 0, limit: int = 1000) -> list[Queued]:
+        one = {"space": shelf.realm.space, "owner": shelf.realm.owner, "scope": "message"}
+        with self._reading() as db:
+            number = db.one("key_number", {**one, "ref": shelf.ref})
+            if number is None:
+                return []
+            values = {"number": number[0], "after": after, "limit": limit}
+            found = db.all("shelf", values)
         return [Queued(row[0], rows.message(row[1:])) for row in found]
 
     def messages_before(
@@ -270,6 +336,12 @@ class Reads(ABC):
         with self._reading() as db:
             values = {"keys": rows.listed(numbered(db, keys)), "id": id}
             found = db.all("records", values)
+        return [rows.record(row) for row in found]
+
+    def batches(self, realm: Realm, session: str) -> list[RecordLine]:
+        values = {"space": realm.space, "owner": realm.owner, "session": session}
+        with self._reading() as db:
+            found = db.all("batches", values)
         return [rows.record(row) for row in found]
 
     def record_lines(self, space: str, owner: str) -> Iterator[RecordLine]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
-from functools import lru_cache
-from typing import Any, Final
+from functools import lru_cache, wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
-from memstrata.adapters.sqlite.connection import Row, Values
+from memstrata.adapters.sqlite.connection import CURE, Row, Values
 from memstrata.domain import codec, times
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Evidence, Memory, normalised_name
@@ -20,7 +20,10 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import index_terms
 from memstrata.domain.turn import Message
-from memstrata.ports import FileStat, Job, RecordLine, Stored, VerdictRow
+from memstrata.ports import Damaged, FileStat, Job, RecordLine, Stored, VerdictRow
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _PLAIN: Final = (
     *("id", "type", "name", "description", "body", "confidence", "priority", "origin"),
@@ -31,6 +34,24 @@ _DAYS: Final = ("happened_from", "happened_until", "valid_until")
 _MONTHS: Final = (
     "january february march april may june july august september october november december".split()
 )
+
+
+def _damage_told(read: Callable[P, T]) -> Callable[P, T]:
+    """A row that `read` cannot read is damage: no check of SQLite's looks into the text of a row.
+
+    Raises:
+        Damaged: it cannot be read.
+    """
+
+    @wraps(read)
+    def told(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return read(*given, **named)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            problem = f"holds a row that cannot be read ({error}); {CURE}"
+            raise Damaged("the database", problem) from error
+
+    return told
 
 
 def listed(values: Iterable[str | int]) -> str:
@@ -102,6 +123,7 @@ def stored_values(stored: Stored) -> dict[str, Any]:
     }
 
 
+@_damage_told
 def stored(row: Row, key: Key) -> Stored:
     """A memory of a row: the columns that every statement on `memories` selects."""
     data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at = row
@@ -124,6 +146,7 @@ def _stat_text(stat: FileStat | None) -> str | None:
     return None if stat is None else f"{stat.size} {stat.mtime_ns} {stat.inode}"
 
 
+@_damage_told
 def file_stat(text: str | None) -> FileStat | None:
     """A file as the index last saw it, from its column."""
     if text is None:
@@ -151,6 +174,12 @@ def salted(number: int, text: str) -> str:
     return salt.join(["", *terms]).lstrip() if terms else ""
 
 
+def memory_terms(number: int, name: str, description: str, body: str) -> dict[str, str]:
+    """The columns of the memories' text index."""
+    texts = {"name": name, "description": description, "body": body}
+    return {column: salted(number, text) for column, text in texts.items()}
+
+
 def message_terms(number: int, message: Message) -> str:
     """What a message is found by: the speaker, the words, the day it was said ("8 may 2023")."""
     at = message.said_at
@@ -174,13 +203,17 @@ def message_values(message: Message) -> dict[str, Any]:
         "name": message.name,
         "call": message.call,
         "skip": message.skip,
+        "model": message.model,
         "content": message.content,
     }
 
 
+@_damage_told
 def message(row: Sequence[Any]) -> Message:
-    """A message of a row, `id` to `skip`."""
-    id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip = row
+    """A message of a row, `id` to `model`."""
+    id, session, role, content, said_at, recorded_at, workspace, agent, name, call, skip, model = (
+        row
+    )
     return Message(
         id=id,
         session=session,
@@ -193,9 +226,11 @@ def message(row: Sequence[Any]) -> Message:
         name=name,
         call=call,
         skip=skip,
+        model=model,
     )
 
 
+@_damage_told
 def job(row: Row) -> Job:
     """A job of a row, `number` to `lease_until`."""
     number, space, owner, kind, key, state, attempts, due, problem, at_once, holder, until = row
@@ -226,6 +261,7 @@ def verdict_values(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+@_damage_told
 def verdict(row: Row) -> VerdictRow:
     """A verdict of a row, `number` to `quote_of`."""
     number, session, batch, at, said, gate, name, reason, memory_id, quote_of = row
@@ -254,6 +290,7 @@ def record_values(line: RecordLine) -> Values:
     }
 
 
+@_damage_told
 def record(row: Row) -> RecordLine:
     """A record line of a row, `owner` to `data`."""
     owner, kind, id, version, tx, part, parts, at, data = row

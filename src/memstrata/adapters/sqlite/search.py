@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from memstrata.adapters.sqlite.connection import Connection, Row
+from memstrata.domain.lazy import Regex
 from memstrata.domain.terms import Term
 
-_TOKEN: Final = re.compile(r"[0-9A-Za-z._\u0080-\U0010ffff]+")
+_TOKEN: Final = Regex(r"[0-9A-Za-z._\u0080-\U0010ffff]+")
 _COMMON: Final = 0.1
 """A term in more than this share of the keys' rows is left out once rarer ones found enough."""
 _ENOUGH: Final = 10

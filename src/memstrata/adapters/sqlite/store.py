@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
+from random import randrange
 from typing import Final
 
-from memstrata.adapters.sqlite.connection import Connection
+from memstrata.adapters.sqlite.connection import Connection, empty
 from memstrata.adapters.sqlite.migrations import migrate, steps
+from memstrata.adapters.sqlite.outline import Outlines
 from memstrata.adapters.sqlite.pool import Pool
-from memstrata.adapters.sqlite.reads import Reads
+from memstrata.adapters.sqlite.reads import Reads, message_numbers
+from memstrata.adapters.sqlite.soundness import faults
 from memstrata.adapters.sqlite.writes import Writes
-from memstrata.errors import Corrupt, Unavailable
+from memstrata.domain.scope import Realm
+from memstrata.domain.terms import Term
+from memstrata.errors import Unavailable
+from memstrata.ports import Damaged, Talk
 
+_COUNTED: Final = ("keys", "messages", "jobs", "verdicts", "records")
 PATIENCE: Final = 30.0
 """Seconds to wait for another process or thread before `Unavailable`."""
 
@@ -29,12 +36,14 @@ class SqliteStore(Reads):
         readers: how many threads may read at the same time.
         patience: seconds to wait for another process or thread.
 
+    A damaged one opens all the same, so that `check` can say so and `renew` make it anew.
+
     Raises:
         Unavailable: it cannot be opened, or a newer release wrote it.
-        Corrupt: it is damaged, no database, or another program's.
+        Corrupt: it is another program's.
     """
 
-    __slots__ = ("_pool", "path")
+    __slots__ = ("_backups", "_is_ready", "_outlines", "_patience", "_pool", "_vfs", "path")
 
     def __init__(
         self,
@@ -46,21 +55,48 @@ class SqliteStore(Reads):
         patience: float = PATIENCE,
     ) -> None:
         self.path = path
+        self._backups = backups
+        self._vfs = vfs
+        self._patience = patience
+        self._is_ready = False
+        self._outlines = Outlines()
         _make_private(path)
-        known = steps()
-        self._pool = Pool(path, vfs, version=len(known), readers=readers, patience=patience)
+        self._pool = Pool(path, vfs, version=len(steps()), readers=readers, patience=patience)
+        with suppress(Damaged):
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        """Migrate, unless that was done; where it could not be read, another process may have renewed it."""
+        if self._is_ready:
+            return
         with (
             self._pool.alone(),
             closing(self._pool.open(writes=True)) as writer,
             closing(self._pool.open(writes=False)) as reader,
         ):
-            migrate(writer, reader, known, backups)
+            migrate(writer, reader, steps(), self._backups)
+        self._is_ready = True
 
     def _reading(self) -> AbstractContextManager[Connection]:
+        self._get_ready()
         return self._pool.reading()
+
+    def talk(
+        self,
+        realm: Realm,
+        workspaces: Sequence[str],
+        terms: Sequence[Term],
+        chosen: Sequence[int],
+        beside: Sequence[int],
+        reach: int = 2,
+    ) -> Talk:
+        with self._reading() as db:
+            numbers = message_numbers(db, realm, workspaces)
+            return self._outlines.talk(db, numbers, terms, chosen, beside, reach)
 
     @contextmanager
     def transaction(self) -> Iterator[Writes]:
+        self._get_ready()
         with self._pool.writing() as db:
             writes = Writes(db)
             try:
@@ -70,15 +106,31 @@ class SqliteStore(Reads):
 
     def check(self) -> list[str]:
         try:
-            # A connection of its own: one that read the text index before another merged it would
-            # check what it remembers, and find it gone (SQLite 3.54).
-            with closing(self._pool.open(writes=False)) as db:
-                found = [str(line) for (line,) in db.script("PRAGMA integrity_check")]
-        except Corrupt as error:
+            self._get_ready()
+        except Damaged as error:
             return [error.message]
-        return [] if found == ["ok"] else found
+        return faults(self._pool)
+
+    def renew(self) -> None:
+        if not self._pool.park():
+            raise Unavailable(f"{self.path} is still in use by another thread")
+        try:
+            empty(self.path, self._vfs, self._patience)
+        finally:
+            self._pool.unpark()
+        self._is_ready = False
+        self._get_ready()
+        self._skip_numbers()
+
+    def _skip_numbers(self) -> None:
+        """Count on far from where the old tables may have been: no number means two things to who remembers it."""
+        number = randrange(10**6, 10**8)
+        with self._pool.writing() as db:
+            db.all("forget_numbers")
+            db.many("skip_numbers", ({"table": one, "number": number} for one in _COUNTED))
 
     def optimise(self) -> None:
+        self._get_ready()
         for text in ("memory", "message"):
             name = f"start_{text}_merge"
             while self._merged(name):

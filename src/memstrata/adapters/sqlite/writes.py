@@ -11,10 +11,11 @@ from memstrata.adapters.sqlite.reads import Reads, canonical, key_number, number
 from memstrata.adapters.sqlite.rows import (
     job,
     listed,
+    memory_terms,
+    message,
     message_terms,
     message_values,
     record_values,
-    salted,
     stored_values,
     text_hash,
     verdict_values,
@@ -73,12 +74,10 @@ class Writes(Reads):
             db.all("drop_memory_text", {"row": row})
         if add:
             one = stored.memory
-            values = {
-                "name": salted(number, one.name),
-                "description": salted(number, one.description),
-                "body": salted(number, one.body),
-            }
-            db.all("add_memory_text", {"row": row, **values})
+            db.all(
+                "add_memory_text",
+                {"row": row, **memory_terms(number, one.name, one.description, one.body)},
+            )
 
     def _link(self, row: int, space: str, stored: Stored, *, replace: bool) -> None:
         db = self._open()
@@ -227,6 +226,18 @@ class Writes(Reads):
         values = {"number": number, "state": "parked", "due": None, "problem": problem}
         db.all("set_job", {**values, "failed": True, "at_once": 0})
 
+    def set_aside(self, realm: Realm, kind: str, key: str, problem: str, now: datetime) -> None:
+        values = {"realm": self._number(realm, "realm", ""), "kind": kind, "key": key}
+        self._open().all("set_aside", {**values, "problem": problem, "due": times.stamp(now)})
+
+    def forgive_jobs(self, realm: Realm, kind: str, key: str) -> None:
+        values = {"realm": self._number(realm, "realm", ""), "kind": kind, "key": key}
+        self._open().all("forgive_jobs", values)
+
+    def drop_jobs(self, realm: Realm, kind: str, key: str) -> int:
+        values = {"realm": self._number(realm, "realm", ""), "kind": kind, "key": key}
+        return len(self._open().all("drop_jobs", values))
+
     def unpark_jobs(self, realm: Realm, now: datetime) -> int:
         db = self._open()
         found = db.all("failed_jobs", {"realm": self._number(realm, "realm", "")})
@@ -251,8 +262,31 @@ class Writes(Reads):
         self._open().all("set_shard", {"log": log, "path": path, "size": size})
 
     def clear(self, space: str) -> None:
+        db = self._open()
         for name in _CLEARED:
-            self._open().all(name, {"space": space})
+            db.all(name, {"space": space})
+        self._index_others(space)
+
+    def _index_others(self, space: str) -> None:
+        """Put back what the text indexes held of other spaces.
+
+        Emptied as a whole an index is sound again; one that is damaged stays so when rows are deleted.
+        """
+        db = self._open()
+        db.many(
+            "add_memory_text",
+            (
+                {"row": row, **memory_terms(row >> 32, *texts)}
+                for row, *texts in db.all("other_memory_texts", {"space": space})
+            ),
+        )
+        db.many(
+            "add_message_text",
+            (
+                {"text": text, "terms": message_terms(text >> 32, message(row))}
+                for text, *row in db.all("other_messages", {"space": space})
+            ),
+        )
 
     def _number(self, realm: Realm, scope: str, ref: str) -> int:
         """The number of a key, given to it now if it has none."""

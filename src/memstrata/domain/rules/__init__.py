@@ -7,12 +7,12 @@ and pure; the cost is linear in the text, and of a very long message only both e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import Final
 
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.lazy import Regex
 from memstrata.domain.rules.chinese import CHINESE
 from memstrata.domain.rules.english import ENGLISH
 from memstrata.domain.rules.proposing import Heard, candidate, heard
@@ -22,7 +22,7 @@ from memstrata.domain.turn import Message
 
 __all__ = ["extract"]
 
-_HANDED_OVER: Final = re.compile(r"[:：\n]")
+_HANDED_OVER: Final = Regex(r"[:：\n]")
 
 
 def extract(

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
 
+from memstrata.domain.lazy import Regex
 from memstrata.domain.rules.words import PAST
 
 Role = Literal["at", "until", "since", "span"]
@@ -57,7 +58,7 @@ _Reader = Callable[[re.Match[str], date, bool], _Span]
 class _Form:
     """One way of naming days: `read` places a match. A form with a year in it is not `relative`."""
 
-    pattern: re.Pattern[str]
+    pattern: Regex
     read: _Reader
     relative: bool
 
@@ -316,7 +317,7 @@ def _ends(year: int, first: _Day, year2: int, second: _Day) -> _Span:
 
 
 def _form(pattern: str, read: _Reader, *, relative: bool = True) -> _Form:
-    return _Form(re.compile(pattern, re.IGNORECASE), read, relative)
+    return _Form(Regex(pattern, re.IGNORECASE), read, relative)
 
 
 _EN_TO: Final = r"(?:(?: to| until| till| through| thru| up to)(?: the)? | ?[-–—] ?)"
@@ -430,27 +431,27 @@ _CHINESE: Final[tuple[_Form, ...]] = (
     _form(r"(?:这个|本|今年)?(?P<unit>[月年])底", _read_zh_end),
 )  # fmt: skip
 
-_EN_ROLE: Final = re.compile(
+_EN_ROLE: Final = Regex(
     r"(?:\b(?P<until>until|till|through|thru|up to)|\b(?P<since>since|as of|starting|from)"
     r"|\b(?P<at>on|in|by|at|for))"
     r"(?: the)?\s*\Z",
     re.IGNORECASE,
 )
-_ZH_UNTIL: Final = re.compile(r"(?:截止到|截止|截至|直到|一直到|到|至)\s*\Z")
-_ZH_SINCE: Final = re.compile(r"(?:从|自从|自)\s*\Z")
-_ZH_UNTIL_AFTER: Final = re.compile(r"\s*(?:为止|之前有效|前有效)")
-_ZH_SINCE_AFTER: Final = re.compile(r"\s*(?:起|开始|以来)")
+_ZH_UNTIL: Final = Regex(r"(?:截止到|截止|截至|直到|一直到|到|至)\s*\Z")
+_ZH_SINCE: Final = Regex(r"(?:从|自从|自)\s*\Z")
+_ZH_UNTIL_AFTER: Final = Regex(r"\s*(?:为止|之前有效|前有效)")
+_ZH_SINCE_AFTER: Final = Regex(r"\s*(?:起|开始|以来)")
 
-_EN_OVER: Final = re.compile(rf"\b(?:was|were|been|did|{PAST})\b", re.IGNORECASE)
-_EN_PLANNED: Final = re.compile(
+_EN_OVER: Final = Regex(rf"\b(?:was|were|been|did|{PAST})\b", re.IGNORECASE)
+_EN_PLANNED: Final = Regex(
     r"\b(?:booked|planned|scheduled|reserved|arranged|confirmed|approved|will|going to|next|coming"
     r"|upcoming|am|is|are|i'm|we're)\b",
     re.IGNORECASE,
 )
-_ZH_OVER: Final = re.compile(r"了|过(?!年)|去年|上次|那次")
-_ZH_PLANNED: Final = re.compile(r"[请订约定排批买]了|预约|要|会(?!议)|将|打算|准备|计划|安排")
+_ZH_OVER: Final = Regex(r"了|过(?!年)|去年|上次|那次")
+_ZH_PLANNED: Final = Regex(r"[请订约定排批买]了|预约|要|会(?!议)|将|打算|准备|计划|安排")
 
-_HINT: Final = re.compile(
+_HINT: Final = Regex(
     r"\d{4}-\d\d|\b(?:last|past|next|this) |day\b|week|month|year|night|morrow|morning|evening|noon|\bago\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:19|20)\d\d|[天日周月年号晚早]|星期|礼拜",
     re.IGNORECASE,
@@ -522,7 +523,7 @@ def _role(text: str, start: int, end: int, chinese: bool) -> tuple[Role, int]:
 
 
 def _chinese_role(text: str, start: int, end: int) -> tuple[Role, int]:
-    roles: tuple[tuple[Role, re.Pattern[str], re.Pattern[str]], ...] = (
+    roles: tuple[tuple[Role, Regex, Regex], ...] = (
         ("until", _ZH_UNTIL, _ZH_UNTIL_AFTER),
         ("since", _ZH_SINCE, _ZH_SINCE_AFTER),
     )
@@ -551,7 +552,7 @@ def written(text: str, named: tuple[Named, ...], *, chinese: bool) -> tuple[str,
     return "".join(pieces) + text[at:], tuple(dict.fromkeys(put))
 
 
-_PUT: Final = re.compile(r"\d{4}(?:-\d\d){0,2}")
+_PUT: Final = Regex(r"\d{4}(?:-\d\d){0,2}")
 
 
 def _with_words(text: str, one: Named, words: str, chinese: bool) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memstrata.domain.lazy import Regex
 from memstrata.domain.rules import slots
 from memstrata.domain.rules.english_rules import REMEMBERED, RULES
 from memstrata.domain.rules.reading import Check, Language
 from memstrata.domain.rules.words import of_project, straight, third, turned
 
-_OTHER: Final = re.compile(
+_OTHER: Final = Regex(
     r"^(?:(?:so|and|but|ok|okay|well|hey|hi|hmm|also|then|now),? )*(?:"
     r"(?:do|does|did|is|are|was|were|am|can|could|will|would|should|shall|may|might|has|had"
         r"|isn't|aren't|don't (?:you|i|we)|doesn't|didn't|won't|can't|wouldn't"
@@ -23,7 +24,7 @@ _OTHER: Final = re.compile(
     r"|\b(?:just|really|simply) (?:love|adore) (?:it )?(?:when|how)\b|(?:^| )/s$|\bnot\.$",
     re.IGNORECASE,
 )  # fmt: skip
-_POLITE: Final = re.compile(
+_POLITE: Final = Regex(
     r"^(?:please |and |also )*(?:can|could|would|will) you (?:please |maybe |just )*"
     r"(?:always|never|stop|keep your|call me|avoid|from now|only|remember|make a note"
     r"|keep in mind|memori[sz]e|save this)\b",
@@ -34,8 +35,8 @@ _BARE: Final = (
     r"|absolutely) )?(?:work|live|play|love|hate|like|prefer|speak|enjoy|use|study|collect|can't"
     r"|don't|moved (?:back )?to|go(?= out)|teach|volunteer|own|drive|grew up|grow)\b"
 )
-_BARE_VERB: Final = re.compile(_BARE, re.IGNORECASE)
-_CLAUSE: Final = re.compile(
+_BARE_VERB: Final = Regex(_BARE, re.IGNORECASE)
+_CLAUSE: Final = Regex(
     r"(?:,|\s[–—-])? (?:but|and|so|however),? (?=(?:i|i'm|i've|i'd|we|we're|we've|my|our|please"
         r"|now|today|also|then|can|could|what|how|do|don't|never|always|she|he|they|it)\b)"
     r"|, (?=(?:i|i'm|i've|i'd|we|we're|we've|my|our|please|but|so|can|could|what|how|do you|does"
@@ -48,7 +49,7 @@ _CLAUSE: Final = re.compile(
     rf"|,? (?:and|but) (?={_BARE})|, (?=(?:moved|love|hate|prefer|speak|can't|live)\b)",
     re.IGNORECASE,
 )  # fmt: skip
-_LEAD: Final = re.compile(
+_LEAD: Final = Regex(
     r"(?:(?:(?P<greet>hi|hello|hey|good (?:morning|evening|afternoon))|(?:thanks|thank you|dear|wow|cool"
         r"|awesome|great|nice|sure|right|perfect|ok|okay|haha|hmm))(?:,? (?:there|all|again|everyone"
         r"|(?-i:[A-Z][a-z]+)))?(?:[,!.:]+ ?| ?[–—-] | (?=i'm\b|i am\b|my\b|i\b))"
@@ -100,7 +101,7 @@ _LEAD: Final = re.compile(
         r"|our\b))",
     re.IGNORECASE,
 )  # fmt: skip
-_MUTE: Final = re.compile(
+_MUTE: Final = Regex(
     r"\b(?:might|wouldn't|could(?! you)|may (?=have|be|need|want|not|try|move|switch|use|go|get"
         r"|also|become)|wish|hopefully|someday|one day|would (?!rather|prefer)|what if|as if"
         r"|supposed to|whether|pretend|imagine)\b"
@@ -112,7 +113,7 @@ _MUTE: Final = re.compile(
         r"|are|does|did)\b(?! you\b)|^do you\b",
     re.IGNORECASE,
 )  # fmt: skip
-_STOP: Final = re.compile(
+_STOP: Final = Regex(
     r"\b(?:said|says|saying|(?<!i )told (?:me|us|him|her)|tells (?:me|us)|claims?|claimed"
         r"|according to|wrote|writes that|quotes?|i (?:read|heard|saw) (?:that|somewhere)|they say"
         r"|people say|(?:she|he|they) (?:think|thinks|believes?)|the (?:article|book|post|docs?|blog"
@@ -120,7 +121,7 @@ _STOP: Final = re.compile(
         r"|states?|recommends?))\b(?<!i said)(?<!i say)",
     re.IGNORECASE,
 )  # fmt: skip
-_HANDED: Final = re.compile(
+_HANDED: Final = Regex(
     r"\b(?:translate|proofread|paraphrase|rephrase|rewrite|reword|summari[sz]e|correct|edit"
         r"|improve|polish|analy[sz]e|classify|fix the (?:grammar|text)|continue|complete) "
     r"(?:this|the following|these|my|the|below|it)\b|\b(?:write|draft|compose|create|make up"
@@ -131,16 +132,16 @@ _HANDED: Final = re.compile(
     r"|\b(?:act as|role-?play|you are (?:an?|the|now)\b|play the role|pretend|in the voice of|narrator)\b",
     re.IGNORECASE,
 )  # fmt: skip
-_HEDGE: Final = re.compile(
+_HEDGE: Final = Regex(
     r"\b(?:i think|i guess|not sure|i suppose|probably|perhaps|maybe|sort of|kind of|kinda"
     r"|possibly|if i remember|unless i'm mistaken|afaik|supposedly)\b",
     re.IGNORECASE,
 )
-_REASON: Final = re.compile(
+_REASON: Final = Regex(
         r"\b(?:because|since (?!\d|last|may\b|june\b|january|february|march|april|july|august"
         r"|september|october|november|december|then)|so that) ?(?P<why>[^.;]{4,200})", re.IGNORECASE)  # fmt: skip
 
-_TAIL: Final = re.compile(
+_TAIL: Final = Regex(
     r"(?:,? (?:because|since|so that|so|but|though|although|as (?:it|they|i|we|well|much)|if"
         r"|unless|when|while|whenever|after|before (?!\d)|by the way|btw|you know|i guess|i think"
         r"|lol|haha|too|either|for example|anyway|a lot|very much|so much"
@@ -152,24 +153,24 @@ _TAIL: Final = re.compile(
         r"|stop|keep|in|at|for|the|if)\b.*|,? ?(?:[–—(:;]|- ).*| [:;]-?[)D(].*)$",
     re.IGNORECASE,
 )  # fmt: skip
-_ASIDE: Final = re.compile(
+_ASIDE: Final = Regex(
     r"(?:,? (?:by the way|btw|for example|right now|at the moment|for now|now|too|you know|i guess"
     r"|lol|haha|thanks|thank you|please|ok|okay|right|and it was \w+.*|it was .*"
     r"|which was .*|so .*|but .*|if that's ok)"
     r"|\s+-\s.*|,? ?[(–—].*| [:;]-?[)D(].*)$",
     re.IGNORECASE,
 )
-_BECAUSE: Final = re.compile(
+_BECAUSE: Final = Regex(
     r",? (?:because|since (?=i|we|it|they|the)|so that|as (?=i|we|it|they) )\b.*$", re.IGNORECASE
 )
-_NO_EVENT: Final = re.compile(
+_NO_EVENT: Final = Regex(
     r"\b(?:you|your|wow)\b|^(?:\S+ )?(?:\S+ )(?:it|this|that|these|them|him|her|one"
     r"|those)\b(?!'s| (?:summer|morning|week|year))|\b(?:about|of|with|for|from|on|to) (?:it"
     r"|this|that|them)\b|\b(?:error|exception|bug|crash(?:ed|es)?|traceback|compil\w+|pip"
     r"|npm install)\b",
     re.IGNORECASE,
 )
-_VAGUE: Final = re.compile(
+_VAGUE: Final = Regex(
     r"^(?:it|its|it's|something|anything|someone|somewhere|that|this|these|those|them|him|her"
         r"|you|your|yours|how|what|when|where|who|why|everything|everyone|nothing|both|one|ones|here"
         r"|there|such|another|each|some|a lot|being|getting|knowing|seeing|hearing|talking|not"
@@ -186,7 +187,7 @@ _VAGUE: Final = re.compile(
         r"|below|yesterday|today|tonight|tomorrow)\b|\d\)|[=<>{}|\\]",
     re.IGNORECASE,
 )  # fmt: skip
-_NOT_NAME: Final = re.compile(
+_NOT_NAME: Final = Regex(
     r"\b(?:your|my|our)\b|(?:ish|ese|ian|ean|less|ing|able|ful|ous)$|^(?:sorry|done|ok|okay|back"
         r"|here|sure|ready|fine|good|great|lost|stuck|happy|glad|not|so|just|new|all|french|dutch"
         r"|greek|swiss|german|czech|thai|catholic|christian|muslim|jewish|monday|tuesday|wednesday"
@@ -198,7 +199,7 @@ _NOT_NAME: Final = re.compile(
         r"|engineering|security|qa|ops|hr)\b",
     re.IGNORECASE,
 )  # fmt: skip
-_TECH: Final = re.compile(
+_TECH: Final = Regex(
     r"[A-Za-z]+[A-Z0-9][\w.]*|\b(?-i:[A-Z])\w+|\b\w+[+#/_]\w*|\b[a-z]\w*\.\w+|\d\.\d"
     r"|\b(?:branch(?:es)?|api|repo|tests?|code|commits?|release|releases|components?|migrations?"
         r"|types?|lint|trunk|feature flags?|containers?|pull requests?|prs?|staging|production|main"
@@ -216,28 +217,28 @@ def _technical(text: str) -> bool:
     return _TECH.search(text) is not None or slots.known_tool(text)
 
 
-_NOT_TOOL: Final = re.compile(
+_NOT_TOOL: Final = Regex(
     r"^(?:it|this|that|these|those|them|you|to (?:be|see|know|talk|think)|the (?:car|kids|beach"
     r"|park|bus|train)|our (?:house|kids|dog|car))\b|\byou\b",
     re.IGNORECASE,
 )
 
-_NO_TRADE: Final = re.compile(
+_NO_TRADE: Final = Regex(
     r"^(?:expected|intended|a team|is|it|usual|you|before)\b|\b(?:you|it|that)\b"
 )
-_NO_SELF: Final = re.compile(
+_NO_SELF: Final = Regex(
     _NOT_NAME.pattern
     + r"|^(?:groot|batman|superman|spartacus|gandalf|yoda|neo|hulk|thor|godzilla|darth"
     r"|iron ?man|spider-?man|captain|king|queen|lord|lady|santa|legend|jesus|satan|chatgpt|siri|alexa)\b",
     re.IGNORECASE,
 )
-_NO_TOWN: Final = re.compile(
+_NO_TOWN: Final = Regex(
     r"\b(?:team|squad|group|department|division|office|desk|floor|plan|tier|account|branch|server|cloud"
     r"|platform|engineering|marketing|sales|product|design|operations|v?\d+(?:\.\d+)*)$"
     r"|^(?:page|chapter|level|step|section|part|plan|version|phase)\b",
     re.IGNORECASE,
 )
-_NO_TOWN_BEHIND: Final = re.compile(
+_NO_TOWN_BEHIND: Final = Regex(
     r"^(?:team|squad|group|department|division|office|org|project|role|position|desk|floor|plan|tier"
     r"|account|branch|editor|for (?:our|the|all|deploy|hosting|ci|chat))\b",
     re.IGNORECASE,
@@ -255,8 +256,8 @@ def _no_product_behind(text: str) -> bool:
     return left is None or _town(left[1])
 
 
-_LEFT_BEHIND: Final = re.compile(r"from ([\w.+#-]*[\w+#])", re.IGNORECASE)
-_POSSESSIVE: Final = re.compile(r"'s\b.*")
+_LEFT_BEHIND: Final = Regex(r"from ([\w.+#-]*[\w+#])", re.IGNORECASE)
+_POSSESSIVE: Final = Regex(r"'s\b.*")
 
 ENGLISH: Final = Language(
     chinese=False,
@@ -269,7 +270,7 @@ ENGLISH: Final = Language(
     polite=_POLITE,
     stop=_STOP,
     handed=_HANDED,
-    carry=(re.compile(r"(?:i|i'm|i've)\b", re.IGNORECASE), _BARE_VERB, "I "),
+    carry=(Regex(r"(?:i|i'm|i've)\b", re.IGNORECASE), _BARE_VERB, "I "),
     hedge=_HEDGE,
     reason=_REASON,
     checks={
@@ -280,15 +281,15 @@ ENGLISH: Final = Language(
         "tail": Check(80, _ASIDE, None),
         "name": Check(60, _POSSESSIVE, _NOT_NAME),
         "self": Check(40, _POSSESSIVE, _NO_SELF),
-        "asset": Check(80, _TAIL, re.compile(r"^(?:it|this|that|these|those|them|you)\b|\byou\b", re.IGNORECASE)),
+        "asset": Check(80, _TAIL, Regex(r"^(?:it|this|that|these|those|them|you)\b|\byou\b", re.IGNORECASE)),
         "owner": Check(60, None, _NOT_NAME),
         "org": Check(80, _TAIL, _NOT_NAME),
         "place": Check(80, _TAIL, None),
         "town": Check(80, _TAIL, _NO_TOWN, _town),
         "left": Check(60, _TAIL, _NO_TOWN, _town),
         "behind": Check(80, _ASIDE, _NO_TOWN_BEHIND, _no_product_behind),
-        "choice": Check(40, _TAIL, re.compile(r"\b(?:this|that|it|you)\b"), slots.known_choice),
-        "dropped": Check(40, _TAIL, re.compile(r"\b(?:this|that|it|you)\b"), slots.known_choice),
+        "choice": Check(40, _TAIL, Regex(r"\b(?:this|that|it|you)\b"), slots.known_choice),
+        "dropped": Check(40, _TAIL, Regex(r"\b(?:this|that|it|you)\b"), slots.known_choice),
         "topic": Check(40, _TAIL, None, slots.known_topic),
         "first": Check(40, None, None, slots.known_tool),
         "second": Check(40, None, None, slots.known_tool),
@@ -297,14 +298,14 @@ ENGLISH: Final = Language(
         "languages": Check(80, _TAIL, None),
         "date": Check(60, _TAIL, None),
         "rest": Check(180, _ASIDE, None),
-        "rule": Check(190, _BECAUSE, re.compile(r"\bthis time\b.*\bthis time\b")),
+        "rule": Check(190, _BECAUSE, Regex(r"\bthis time\b.*\bthis time\b")),
         "event": Check(170, _ASIDE, _NO_EVENT),
         "plan": Check(170, _ASIDE, None),
         "fact": Check(190, _ASIDE, None),
         "tool": Check(150, _BECAUSE, _NOT_TOOL, _technical),
-        "doing": Check(150, _ASIDE, re.compile(r"\b(?:it|this|that)$")),
+        "doing": Check(150, _ASIDE, Regex(r"\b(?:it|this|that)$")),
         "where": Check(150, None, None),
-        "what": Check(60, None, re.compile(r"^(?:this|that|it)\b")),
+        "what": Check(60, None, Regex(r"^(?:this|that|it)\b")),
     },
     turned=turned,
     # A rule of conduct stays in the person's own words: it is read by the one it was said to.

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_BRACKETED: Final = re.compile(r"\s*[（(][^）)]*[）)]")
+from memstrata.domain.lazy import Regex
+
+_BRACKETED: Final = Regex(r"\s*[（(][^）)]*[）)]")
 _MOST_WORDS: Final = 8
 _MOST_CHARACTERS: Final = 60
 _MOST_CJK: Final = 24
 
-_SECOND_CLAUSE: Final = re.compile(
+_SECOND_CLAUSE: Final = Regex(
     r"(?<=\w)[,;] (?:(?:and|but|so|because|since|as) )?(?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|will|does)\b.*",
     re.IGNORECASE,
 )
-_HANGING: Final = re.compile(
+_HANGING: Final = Regex(
     r"(?:and|or|but|to|of|in|on|at|by|for|from|with|the|an?|my|their|our|is|are|was|were|until|till|through"
     r"|about|into|as|than|that|which|not|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sept?\w*"
     r"|oct\w*|nov\w*|dec\w*),?",
@@ -22,14 +24,14 @@ _HANGING: Final = re.compile(
 )
 
 _WORD: Final = r"[\w'’&+#-]*(?:\.\w+)*"
-_CAPITAL_RUN: Final = re.compile(
+_CAPITAL_RUN: Final = Regex(
     rf"(?<!\w)[A-Z]{_WORD}(?: (?:of (?:the )?|de |da |van )?[A-Z0-9]{_WORD})*"
 )
 _LATIN_WORD: Final = r"[A-Za-zÀ-ÿ0-9_'’&+#-]*(?:\.[A-Za-z0-9]+)*"
-_LATIN: Final = re.compile(rf"[A-Za-z]{_LATIN_WORD}(?: [A-Z0-9]{_LATIN_WORD})*")
-_NUMBER: Final = re.compile(r"\d+(?:st|nd|rd|th)?")
-_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+|[\w.-]*/[\w./-]+")
-_TOOL: Final = re.compile(
+_LATIN: Final = Regex(rf"[A-Za-z]{_LATIN_WORD}(?: [A-Z0-9]{_LATIN_WORD})*")
+_NUMBER: Final = Regex(r"\d+(?:st|nd|rd|th)?")
+_ADDRESS: Final = Regex(r"(?:https?://|www\.)\S+|[\w.-]*/[\w./-]+")
+_TOOL: Final = Regex(
     r"\b(?:pnpm|npm|yarn|pytest|mypy|ruff|eslint|vitest|jest|webpack|vite|esbuild|kubectl"
     r"|systemd|nginx|vim|neovim|emacs"
     r"|git|uv|pip|tmux|zsh|docker|redis|postgres)\b"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memstrata.domain.lazy import Regex
 from memstrata.domain.rules import slots
 from memstrata.domain.rules.rule import Draft, Rule, Says
 from memstrata.domain.rules.sentences import MASK, Sentence
@@ -22,8 +23,8 @@ class Check:
     """
 
     most: int
-    cut: re.Pattern[str] | None = None
-    refuse: re.Pattern[str] | None = None
+    cut: Regex | None = None
+    refuse: Regex | None = None
     proof: Callable[[str], bool] | None = None
 
 
@@ -45,16 +46,16 @@ class Language:
     chinese: bool
     rules: tuple[Rule, ...]
     remembered: tuple[Rule, ...]
-    other: re.Pattern[str]
-    clause: re.Pattern[str]
-    lead: re.Pattern[str]
-    mute: re.Pattern[str]
-    polite: re.Pattern[str]
-    stop: re.Pattern[str]
-    handed: re.Pattern[str]
-    carry: tuple[re.Pattern[str], re.Pattern[str], str]
-    hedge: re.Pattern[str]
-    reason: re.Pattern[str]
+    other: Regex
+    clause: Regex
+    lead: Regex
+    mute: Regex
+    polite: Regex
+    stop: Regex
+    handed: Regex
+    carry: tuple[Regex, Regex, str]
+    hedge: Regex
+    reason: Regex
     checks: Mapping[str, Check]
     turned: Callable[[str], str]
     persons: Mapping[str, Callable[[str], str]]
@@ -110,7 +111,7 @@ def _clauses(text: str, language: Language) -> Iterator[tuple[int, int, bool]]:
     yield start, len(text), True
 
 
-def _led(text: str, start: int, end: int, lead: re.Pattern[str]) -> _Clause:
+def _led(text: str, start: int, end: int, lead: Regex) -> _Clause:
     """The clause at `text[start:end]` behind all its leads, and what they said."""
     at, when, hedged, remember, greeted = start, "", False, False, False
     while (match := lead.match(text, at, end)) is not None and at < match.end() < end:
@@ -206,7 +207,7 @@ def _stripped(text: str) -> str:
 
 
 _OPTIONAL: Final = frozenset(("when", "tail", "behind"))
-_FIELD: Final = re.compile(r"\{(\w+)\}")
+_FIELD: Final = Regex(r"\{(\w+)\}")
 
 
 def _full(says: Says, values: Mapping[str, str]) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memstrata.domain.lazy import Regex
+
 MASK: Final = "\ufffc"
 """Stands for a character that is not to be read; no value that holds one is ever taken."""
 MAX_SENTENCE: Final = 400
@@ -18,8 +20,8 @@ MAX_SENTENCE: Final = 400
 MAX_EACH_END: Final = 10_000
 """Of a message longer than twice this only both ends are read: people write before and behind what they paste."""
 
-_FENCED: Final = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
-_FOREIGN_LINE: Final = re.compile(
+_FENCED: Final = Regex(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_FOREIGN_LINE: Final = Regex(
     r"""[ \t]*(?:
       >                                                  # a quoted line, a prompt
     | [\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d      # a log line by its time
@@ -31,25 +33,25 @@ _FOREIGN_LINE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_CODE_START: Final = re.compile(
+_CODE_START: Final = Regex(
     r"[ \t]*(?:(?:async )?def |class \w+[(:]|import [\w.]+$|from \S+ import|function\b|const "
     r"|let \w+ =|var \w+ ="
     r"|return\b|public |private )"
 )
-_QUOTATION: Final = re.compile(
+_QUOTATION: Final = Regex(
     r"\"[^\"\n]{12,400}\"|“[^“”\n]{6,400}”|「[^「」\n]{6,400}」|『[^『』\n]{6,400}』|《[^《》\n]{20,400}》"
 )
-_BREAK: Final = re.compile(r"[.!?]+[\"'”’)]*|[。！？；;…]+[”」』）]*|\n+")
-_ABBREVIATION: Final = re.compile(
+_BREAK: Final = Regex(r"[.!?]+[\"'”’)]*|[。！？；;…]+[”」』）]*|\n+")
+_ABBREVIATION: Final = Regex(
     r"\b(?:e\.g|i\.e|etc|vs|approx|no|dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|u\.s|a\.m|p\.m)\.\Z",
     re.IGNORECASE,
 )
-_GREETING: Final = re.compile(
+_GREETING: Final = Regex(
     r"\s*(?:hi|hello|hey|good (?:morning|evening|afternoon))(?:,? (?:there|all|everyone|again))?",
     re.IGNORECASE,
 )
-_BULLET: Final = re.compile(r"[ \t]*(?:[-*•·–—]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])[ \t]*")
-_CJK: Final = re.compile(r"[\u3400-\u9fff]")
+_BULLET: Final = Regex(r"[ \t]*(?:[-*•·–—]|\d{1,2}[.)、]|[（(]\d{1,2}[)）])[ \t]*")
+_CJK: Final = Regex(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Final
 
+from memstrata.domain.lazy import Regex
+
 
 def _table(text: str) -> Mapping[str, str]:
     """`slot: word | word` lines, turned into the slot of each word; a line that begins with `|` goes on."""
@@ -90,38 +92,38 @@ _TOOL_OF: Final = _table(
     """
 )
 _PURPOSE_OF: Final = (
-    (re.compile(r"\bdeploy|\brelease|\bship\b|部署|发布|上线"), "deployment"),
-    (re.compile(r"\bhost|托管"), "hosting"),
-    (re.compile(r"\bpackage|\bdependenc|管理依赖|包管理|依赖管理"), "package manager"),
-    (re.compile(r"\bindent|缩进"), "indentation"),
-    (re.compile(r"\bformat|格式化"), "formatter"),
-    (re.compile(r"\blint"), "linter"),
-    (re.compile(r"\bdatabase\b|\bstorage\b|数据库|存储"), "database"),
-    (re.compile(r"\bcach|缓存"), "cache"),
-    (re.compile(r"\be2e\b|\bend-to-end\b|端到端"), "end-to-end tests"),
-    (re.compile(r"\bunit tests?\b|\btest runner\b|\btests\b|\btesting\b|单元测试|单测|跑测试"), "test runner"),
-    (re.compile(r"\bci\b|持续集成"), "continuous integration"),
-    (re.compile(r"\bmonitor|监控"), "monitoring"),
-    (re.compile(r"\bbranch|分支"), "branching"),
-    (re.compile(r"\bstate management\b|状态管理"), "state management"),
-    (re.compile(r"\bqueue|消息队列"), "message queue"),
-    (re.compile(r"\btrack|任务管理|需求管理"), "issue tracker"),
+    (Regex(r"\bdeploy|\brelease|\bship\b|部署|发布|上线"), "deployment"),
+    (Regex(r"\bhost|托管"), "hosting"),
+    (Regex(r"\bpackage|\bdependenc|管理依赖|包管理|依赖管理"), "package manager"),
+    (Regex(r"\bindent|缩进"), "indentation"),
+    (Regex(r"\bformat|格式化"), "formatter"),
+    (Regex(r"\blint"), "linter"),
+    (Regex(r"\bdatabase\b|\bstorage\b|数据库|存储"), "database"),
+    (Regex(r"\bcach|缓存"), "cache"),
+    (Regex(r"\be2e\b|\bend-to-end\b|端到端"), "end-to-end tests"),
+    (Regex(r"\bunit tests?\b|\btest runner\b|\btests\b|\btesting\b|单元测试|单测|跑测试"), "test runner"),
+    (Regex(r"\bci\b|持续集成"), "continuous integration"),
+    (Regex(r"\bmonitor|监控"), "monitoring"),
+    (Regex(r"\bbranch|分支"), "branching"),
+    (Regex(r"\bstate management\b|状态管理"), "state management"),
+    (Regex(r"\bqueue|消息队列"), "message queue"),
+    (Regex(r"\btrack|任务管理|需求管理"), "issue tracker"),
 )  # fmt: skip
 _RULE_OF: Final = (
-    (re.compile(r"\bcommit messages?\b|提交信息|提交说明|commit 信息"), ""),
-    (re.compile(r"\bcomments?\b|注释|文档|变量|命名|\bcode\b|代码"), ""),
-    (re.compile(r"\bcall me\b|\baddress me\b|叫我|称呼我"), "form of address"),
+    (Regex(r"\bcommit messages?\b|提交信息|提交说明|commit 信息"), ""),
+    (Regex(r"\bcomments?\b|注释|文档|变量|命名|\bcode\b|代码"), ""),
+    (Regex(r"\bcall me\b|\baddress me\b|叫我|称呼我"), "form of address"),
     (
-        re.compile(
+        Regex(
             r"\bin (?:\w+ )?(?:english|french|german|spanish|chinese|mandarin|japanese|portuguese|italian|dutch"
             r"|polish|korean|russian|swedish|norwegian|danish|czech)\b|用(?:简体|繁体)?(?:中文|英文"
             r"|英语|日语|汉语|法语|德语)"
         ),
         "answer language",
     ),
-    (re.compile(r"\bfirst\b.*\b(?:after|then|later)\b|先.*[再后]"), "answer order"),
+    (Regex(r"\bfirst\b.*\b(?:after|then|later)\b|先.*[再后]"), "answer order"),
     (
-        re.compile(
+        Regex(
             r"(?:short|brief|concise|succinct|terse|longer?|detailed|thorough)\b.*\b(?:answers?|repl"
             r"|responses?)"
             r"|\b(?:answers?|replies|responses?|explanations?)\b.*\b(?:short|brief|concise|succinct"
@@ -130,9 +132,9 @@ _RULE_OF: Final = (
         ),
         "answer length",
     ),
-    (re.compile(r"\b(?:metric|imperial|celsius|fahrenheit)\b|公制|英制|摄氏"), "units"),
-    (re.compile(r"\b(?:british|american) spelling\b"), "spelling"),
-    (re.compile(r"\bemojis?\b|表情"), "emojis"),
+    (Regex(r"\b(?:metric|imperial|celsius|fahrenheit)\b|公制|英制|摄氏"), "units"),
+    (Regex(r"\b(?:british|american) spelling\b"), "spelling"),
+    (Regex(r"\bemojis?\b|表情"), "emojis"),
 )  # fmt: skip
 
 CHINESE_NAMES: Final[Mapping[str, str]] = {
@@ -201,7 +203,7 @@ _FAVOURITES: Final = _table(
     subject: 科目 | 学科
     """
 )
-_ARTICLE: Final = re.compile(
+_ARTICLE: Final = Regex(
     r"^(?:an?|the|some|any|my|their|our|having|drinking|to have|to drink|to|using|also) "
 )
 
@@ -232,7 +234,7 @@ def taste(values: Mapping[str, str]) -> str:
     return f"taste in {_CONSUMED.sub('', key(values['thing']))}"
 
 
-_CONSUMED: Final = re.compile(r"^(?:[喝吃]|(?:使用|用)\s?(?=[a-z]))")
+_CONSUMED: Final = Regex(r"^(?:[喝吃]|(?:使用|用)\s?(?=[a-z]))")
 
 
 def choice(values: Mapping[str, str]) -> str:
@@ -305,7 +307,7 @@ def tool(values: Mapping[str, str]) -> str:
     return f"use of {head}" if 0 < len(head) <= (24 if head.isascii() else 8) else ""
 
 
-_SAID_ENDED: Final = re.compile(r"(?:了|啦|吧|的)+$")
+_SAID_ENDED: Final = Regex(r"(?:了|啦|吧|的)+$")
 
 
 def product(values: Mapping[str, str]) -> str:
@@ -319,7 +321,7 @@ def support(values: Mapping[str, str]) -> str:
     return f"support for {_UNTIL_CLAUSE.split(named)[0].strip()}"
 
 
-_UNTIL_CLAUSE: Final = re.compile(
+_UNTIL_CLAUSE: Final = Regex(
     r"[,;，；、:：]|\s[–—-]\s| (?:any ?more|any longer|and|but|because|since|so|in favou?r|instead|rather"
     r"|now|as of|from|starting|for (?=the |our |now))\b"
 )
@@ -336,11 +338,11 @@ def second_of_two(values: Mapping[str, str]) -> str:
     return "" if slot == first_of_two(values) else slot
 
 
-_HEAD: Final = re.compile(
+_HEAD: Final = Regex(
     r" (?:for|instead|rather|over|not|as|in|on|to|because|since|with|and|when)\b|[,，、。]"
 )
-_LATIN_HEAD: Final = re.compile(r"[\x21-\x7e][\x20-\x7e]*(?=\s?[\u4e00-\u9fff])")
-_TO_USE: Final = re.compile(
+_LATIN_HEAD: Final = Regex(r"[\x21-\x7e][\x20-\x7e]*(?=\s?[\u4e00-\u9fff])")
+_TO_USE: Final = Regex(
     r"^(?:to |on |for |that )?(?:we |all )*(?:use|using|go with|going with|adopt|adopting"
     r"|switch to|move to|run|stick with)?\b ?"
 )
@@ -453,9 +455,7 @@ def _apart(text: str) -> str:
     return _SEAM.sub(" ", text)
 
 
-_SEAM: Final = re.compile(
-    r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])"
-)
+_SEAM: Final = Regex(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u4e00-\u9fff])")
 
 
 def _in_chinese(word: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memstrata.domain.lazy import Regex
+
 NAME: Final = r"(?-i:[A-Z][a-zà-ÿ'’A-Z-]*[a-zà-ÿ](?: [A-Z][a-zà-ÿ'’A-Z-]*[a-zà-ÿ]){0,2})"
 PROPER: Final = (
     r"(?-i:[A-Z0-9][\w'’&.+-]*(?: (?:(?:of|the|de|da|do|van|von|der|la|le|upon"
@@ -122,7 +124,7 @@ _THIRD: Final = {
     "must": "must", "should": "should", "was": "was", "were": "was", "did": "did", "didn't": "didn't",
     "has": "has", "is": "is", "had": "had", "need": "needs", "used": "used", "only": "only",
 }  # fmt: skip
-_ADVERB: Final = re.compile(
+_ADVERB: Final = Regex(
     r"(?:always|usually|normally|typically|generally|mostly|often|never|rarely|also|only|still"
     r"|sometimes|now|just|all"
     r"|mainly|currently|already|no|longer|not|both|recently|finally)$",
@@ -132,23 +134,23 @@ _TURN: Final = {
     "my": "their", "mine": "theirs", "me": "them", "myself": "themselves", "our": "their", "ours": "theirs",
     "us": "them", "ourselves": "themselves",
 }  # fmt: skip
-_FIRST_PERSON: Final = re.compile(
+_FIRST_PERSON: Final = Regex(
     r"\b(?:my|mine|me|myself|our|ours|us|ourselves)\b(?![-/.])", re.IGNORECASE
 )
-_OUR: Final = re.compile(r"\bour\b", re.IGNORECASE)
+_OUR: Final = Regex(r"\bour\b", re.IGNORECASE)
 _I: Final = (
-    (re.compile(r"\bI(?:'m| am)\b"), "they are"),
-    (re.compile(r"\bI've\b"), "they have"),
-    (re.compile(r"\bI'd\b"), "they would"),
-    (re.compile(r"\bI'll\b"), "they will"),
-    (re.compile(r"\bI was\b"), "they were"),
-    (re.compile(r"\bI\b(?![./-])"), "they"),
-    (re.compile(r"\b[Ww]e(?:'re| are)\b"), "they are"),
-    (re.compile(r"\b[Ww]e've\b"), "they have"),
-    (re.compile(r"\b[Ww]e'll\b"), "they will"),
-    (re.compile(r"\b[Ww]e\b"), "they"),
+    (Regex(r"\bI(?:'m| am)\b"), "they are"),
+    (Regex(r"\bI've\b"), "they have"),
+    (Regex(r"\bI'd\b"), "they would"),
+    (Regex(r"\bI'll\b"), "they will"),
+    (Regex(r"\bI was\b"), "they were"),
+    (Regex(r"\bI\b(?![./-])"), "they"),
+    (Regex(r"\b[Ww]e(?:'re| are)\b"), "they are"),
+    (Regex(r"\b[Ww]e've\b"), "they have"),
+    (Regex(r"\b[Ww]e'll\b"), "they will"),
+    (Regex(r"\b[Ww]e\b"), "they"),
 )
-_QUOTED: Final = re.compile(r"""((?<!\w)'[^']{2,80}'(?!\w)|"[^"]{2,80}"|“[^”]{2,80}”)""")
+_QUOTED: Final = Regex(r"""((?<!\w)'[^']{2,80}'(?!\w)|"[^"]{2,80}"|“[^”]{2,80}”)""")
 _APOSTROPHE: Final = str.maketrans({"’": "'", "‘": "'"})
 
 

@@ -60,6 +60,29 @@ _HELP: Final = {
     "Check everything: database, files, text index, jobs, room.": (
         "检查一切：数据库、文件、全文索引、任务、余量。"
     ),
+    "also batches of which a candidate was refused so (quota)": (
+        "也重新提取有候选因此被拒的批次（quota 即超额）"
+    ),
+    "embedder": "向量模型",
+    "vectors": "向量",
+    "{made} of {wanted} texts": "{wanted} 段文本中的 {made} 段",
+    "spent today": "今日用量",
+    "{purpose}: {calls} calls, {failed} failed, {tokens} tokens": (
+        "{purpose}：调用 {calls} 次，失败 {failed} 次，{tokens} 个词元"
+    ),
+    "Look after the vectors.": "管理向量。",
+    "Clear every vector and make all of them again.": "清除所有向量并重新生成。",
+    "{n} vectors made": "已生成 {n} 个向量",
+    "embedding": "生成向量",
+    "Measure it on data whose answers are known.": "用已知答案的数据评测。",
+    "Measure how well what was said is found, beside plain full text and plain vectors.": (
+        "评测说过的话能否找回，并与单纯的全文检索和向量检索对照。"
+    ),
+    "a data set or a folder of them: LoCoMo, MADial-Bench, RealMem, LongMemEval (may be repeated)": (
+        "LoCoMo、MADial-Bench、RealMem、LongMemEval（可重复）"
+    ),
+    "measure it without that, too (may be repeated)": "关掉此项后再测一遍（可重复）",
+    "write the report there, too": "报告同时写到此文件",
     "Look at the settings.": "查看设置。",
     "Show every setting, its value and where that came from.": "显示每项设置、其值与来源。",
     "Call the model that extracts and show what it says, or why it fails.": (
@@ -248,6 +271,7 @@ _RENDERED: Final = {
     "tried again later: {what}": "稍后重试：{what}",
     "{n} messages wait for extraction ({extractor})": "{n} 条消息等待提取（{extractor}）",
     "importing": "导入",
+    "measuring": "评测",
     "extracting": "提取",
     "conversations": "对话",
     "records": "记录",
@@ -310,6 +334,48 @@ _DEMO: Final = {
     "what is known about it": "查找已知的内容",
     "this demo used a temporary home, which is gone": "本次演示用的是临时目录，现已删除",
 }
+_TEAM: Final = {
+    "Keep the one document that a team shares, or your private one.": "维护团队共享的文档，或你的私人文档。",
+    "Show the document.": "显示文档。",
+    "Save a new document, merged with what others saved; what you delete in an editor is deleted.": (
+        "保存新文档，并与他人其间所存的合并。在编辑器里删掉的就是删掉。"
+    ),
+    "Show every revision of the document, oldest first.": "显示文档的所有修订版，最旧的在前。",
+    "Show what changed between two revisions.": "显示两个修订版之间的变化。",
+    "Take the newest revision back; again: the one before it. No revision is lost.": (
+        "撤回最新的修订版；再撤回更早的一个。修订版都不会丢失。"
+    ),
+    "Empty the document. Its revisions stay, so undo brings it back.": (
+        "清空文档。修订版保留，可用 undo 恢复。"
+    ),
+    "your private document, not the team's of a project": "你的私人文档，而非项目的团队文档",
+    "an older revision": "较旧的修订版",
+    "the whole new document; - is stdin (else your editor opens)": (
+        "整个新文档；- 为标准输入（否则打开编辑器）"
+    ),
+    "the revision that it was made from": "它所依据的修订版",
+    "however much is missing in it, it is to go": "无论缺少多少，一律删除",
+    "the number of a revision": "修订版的编号",
+    "a later one (else the document as it is)": "较新的一个（否则为当前文档）",
+    "bring this revision back instead": "改为恢复这个修订版",
+    "yes, empty it": "确认清空",
+    "revision": "修订版",
+    "door": "入口",
+    "characters": "字数",
+    "no revision": "没有修订版",
+    "save": "保存",
+    "reset": "清空",
+    "revision {rev}, {size} of {most} characters": "修订版 {rev}，{size} 字，上限 {most}",
+    "the file says something else and is left as it is: {why}": "文件内容与此不同，保持原样：{why}",
+    "saved: revision {rev}": "已保存：修订版 {rev}",
+    "nothing to save: revision {rev}": "没有要保存的：修订版 {rev}",
+    "somebody else changed this line too, both stay ({heading}): {theirs} | {yours}": (
+        "他人也改了这一行，两者都保留（{heading}）：{theirs} | {yours}"
+    ),
+    "left out, and kept all the same: {line}": "未列出而仍保留：{line}",
+    "nothing changed": "没有变化",
+    "your text is kept in {path}": "你的文本保存在 {path}",
+}
 
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
@@ -318,4 +384,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_RENDERED,
     **_STATE,
     **_DEMO,
+    **_TEAM,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
     from memstrata.jobs.worker import Worked
+    from memstrata.pipelines.ledger import Spent
     from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
     from memstrata.pipelines.report import Check, Status
+    from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown
     from memstrata.pipelines.trial import Trial
     from memstrata.pipelines.world import Report
     from memstrata.ports import Holding, VerdictRow
@@ -213,6 +215,55 @@ def _verdict_whole(row: VerdictRow) -> tuple[str, ...]:
     return when(row.at), say(found.verdict), gate, *about
 
 
+# -- documents --------------------------------------------------------------------------------------
+
+
+def document(out: Out, found: Shown) -> None:
+    """A document as it is, and nothing else: it may go into a file."""
+    if found.memory_md:
+        out.text(found.memory_md)
+
+
+def revisions(out: Out, found: Sequence[RevisionInfo]) -> None:
+    """The revisions of a document, oldest first."""
+    headings = said("revision", "when", "change", "who", "door", "characters")
+    rows = [
+        (str(one.rev), when(one.at), _verb(one), one.author, one.channel, str(one.characters))
+        for one in found
+    ]
+    if rows or not out.terminal:
+        out.table(headings, rows)
+    else:
+        out.text(say("no revision"))
+
+
+def _verb(one: RevisionInfo) -> str:
+    return say(one.verb) + ("" if one.restored is None else f" {one.restored}")
+
+
+def saved(out: Out, found: SaveResult) -> None:
+    """What a save came to."""
+    if found.status == "saved":
+        out.text(say("saved: revision {rev}", rev=found.rev))
+    else:
+        out.text(say("nothing to save: revision {rev}", rev=found.rev))
+
+
+def told(found: SaveResult) -> Iterator[str]:
+    """What whoever saved should know, a line each."""
+    for one in found.conflicts:
+        yield say(
+            "somebody else changed this line too, both stay ({heading}): {theirs} | {yours}",
+            heading=one.heading,
+            theirs=one.theirs,
+            yours=one.yours,
+        )
+    for line in found.retained:
+        yield say("left out, and kept all the same: {line}", line=line)
+    yield from filter(None, (found.notice, *found.warnings, *found.diff_warnings))
+    yield from found.format_warnings
+
+
 # -- work -------------------------------------------------------------------------------------------
 
 
@@ -286,6 +337,8 @@ def status(out: Out, found: Status, home: str) -> None:
         ("memory", say("on") if found.enabled else say("off")),
         ("extraction", found.extractor),
         ("search profile", found.profile),
+        ("embedder", found.embedder),
+        ("vectors", _of(*found.vectors)),
         ("tokenizer", found.tokenizer),
         ("time zone", found.timezone),
         ("memories", _counts(_part(found.memories, "")) or "0"),
@@ -301,11 +354,30 @@ def status(out: Out, found: Status, home: str) -> None:
         ("almost full", "; ".join(found.full)),
         ("set aside", "; ".join(found.parked)),
         ("tried again", "; ".join(found.retrying)),
+        ("spent today", _spent(found.spent)),
         ("worker", _worker(found.worker)),
         ("problems", "; ".join(found.problems)),
         ("degraded", "; ".join(found.degraded)),
     ]
     out.fields([(say(name), value) for name, value in rows])
+
+
+def _of(made: int, wanted: int) -> str:
+    return say("{made} of {wanted} texts", made=made, wanted=wanted) if wanted else ""
+
+
+def _spent(spent: Mapping[str, Spent]) -> str:
+    """What today's calls of models came to, by purpose."""
+    return "; ".join(
+        say(
+            "{purpose}: {calls} calls, {failed} failed, {tokens} tokens",
+            purpose=purpose,
+            calls=one.calls,
+            failed=one.failed,
+            tokens=one.tokens,
+        )
+        for purpose, one in spent.items()
+    )
 
 
 def _worker(worker: Holding | None) -> str:

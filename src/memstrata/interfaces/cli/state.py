@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from memstrata.errors import Corrupt
+from memstrata.errors import Corrupt, Unavailable
 from memstrata.interfaces import wire
 from memstrata.interfaces.cli import door as doors
 from memstrata.interfaces.cli import render
 from memstrata.interfaces.cli.door import Door, Reply, command
+from memstrata.interfaces.cli.progress import bars
+from memstrata.interfaces.cli.texts import say
 
 PANEL = "Look after it"
 
@@ -21,6 +23,22 @@ def register(app: typer.Typer) -> None:
     command(config, "show")(config_show)
     command(config, "test")(config_test)
     app.add_typer(config, rich_help_panel=PANEL)
+    vectors = doors.group("Look after the vectors.", "vectors")
+    command(vectors, "rebuild")(vectors_rebuild)
+    app.add_typer(vectors, rich_help_panel=PANEL)
+
+
+def vectors_rebuild(door: Door) -> Reply:
+    """Clear every vector and make all of them again."""
+    with bars() as progress, door.open() as memory:
+        worked = memory.rebuild_vectors(progress=progress)
+        notes = tuple(worked.away.values())
+    return Reply(
+        wire.answer("rebuild_vectors", worked),
+        lambda out: out.text(say("{n} vectors made", n=worked.vectors)),
+        notes,
+        exit_code=Unavailable.exit_code if notes else 0,
+    )
 
 
 def status(door: Door) -> Reply:

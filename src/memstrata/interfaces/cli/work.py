@@ -127,10 +127,18 @@ def extract(
     retry: Annotated[
         bool, typer.Option("--retry", help="also what was set aside or waits for its next try")
     ] = False,
+    retry_refused: Annotated[
+        str | None,
+        typer.Option(
+            "--retry-refused",
+            metavar="VERDICT",
+            help="also batches of which a candidate was refused so (quota)",
+        ),
+    ] = None,
 ) -> Reply:
     """Extract what waits: messages that were stored and not yet extracted."""
     with bars() as progress, door.open() as memory:
-        worked = memory.extract(retry=retry, progress=progress)
+        worked = memory.extract(retry=retry, retry_refused=retry_refused, progress=progress)
         notes = _idle(memory, worked)
     return Reply(wire.answer("drain", worked), lambda out: render.extracted(out, worked), notes)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, NoReturn
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import Annotated, Final, Self
 
 import typer
 
@@ -14,6 +15,7 @@ from memstrata.interfaces.cli.door import Door, Reply, command
 from memstrata.interfaces.cli.texts import say
 
 PANEL = "Look after it"
+_ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 def register(app: typer.Typer) -> None:
@@ -37,25 +39,54 @@ def worker(
         raise Invalid("--idle-exit", f"{idle_exit!r} is no number of seconds")
     from memstrata.bootstrap import home_path
 
-    with _until_terminated(), door.worker() as memory:
-        memory.work(idle_exit)
+    with _Signals() as signals:
+        with door.worker() as memory:
+            signals.work(lambda: memory.work(idle_exit))
+        if signal.SIGINT in signals.heard:
+            raise KeyboardInterrupt
     home = str(home_path(door.home))
     return Reply({"home": home}, lambda out: out.text(say("no work is left")))
 
 
-class _Terminated(BaseException):
-    """SIGTERM: what waits is worked off within its time limit, as at any end."""
+class _Signals:
+    """SIGTERM and SIGINT as an end in good order: what waits is worked off within its time limit.
 
+    An exception out of a signal handler can come between any two steps, also while a lock is being
+    taken. So a signal is only noted; the work goes on in another thread, and this one listens. What
+    comes while the home opens or closes waits until that is done. Only a SIGINT behind another signal
+    breaks off what this thread does, once: the batch that it waits for is left to the next worker.
+    """
 
-@contextmanager
-def _until_terminated() -> Iterator[None]:
-    def end(*_: object) -> NoReturn:
-        raise _Terminated
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self._ends: SimpleQueue[None] = SimpleQueue()
+        self._broken_off = False
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    except _Terminated:
-        return
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __enter__(self) -> Self:
+        self._before = {one: signal.signal(one, self._hear) for one in _ENDING}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The process is about to end as it was told to; told again it must not end otherwise.
+        for one, before in self._before.items():
+            signal.signal(one, signal.SIG_IGN if self.heard else before)
+
+    def work(self, work: Callable[[], object]) -> None:
+        """Return when a signal was heard, or when `work`, in a thread of its own, came to its end."""
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self._ends.put(None)
+
+        Thread(target=run, name="memstrata-idle", daemon=True).start()
+        self._ends.get()
+
+    def _hear(self, number: int, _: object) -> None:
+        """Called between any two steps of the main thread: a `SimpleQueue` is made for that."""
+        self.heard.append(number)
+        self._ends.put(None)
+        if number == signal.SIGINT and len(self.heard) > 1 and not self._broken_off:
+            self._broken_off = True
+            raise KeyboardInterrupt

@@ -15,11 +15,12 @@ from memstrata.domain import checks, layout
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.plan import EXTRACT
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
-from memstrata.errors import Corrupt, Invalid
-from memstrata.pipelines import apply, bind
+from memstrata.errors import Corrupt, Invalid, Unavailable
+from memstrata.pipelines import apply, bind, redo, revisions
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import files, lines, messages, shards
-from memstrata.pipelines.world import Problem, Report, World
+from memstrata.pipelines.world import Fault, Problem, Report, World
+from memstrata.ports import Damaged
 
 
 def reconcile(
@@ -27,16 +28,44 @@ def reconcile(
 ) -> Report:
     """Bring index and files together; `rebuild` makes the whole index anew from the files.
 
+    An index that cannot be read is a problem in the report; `rebuild` is its cure.
+
     Raises:
         Unavailable: disk or database said no; what was done so far stands.
     """
     report = Report()
     if rebuild:
+        _begin_anew(world, report, progress)
+    try:
+        _bring_together(world, report, progress)
+    except Damaged as error:
+        if rebuild:
+            raise
+        report.problems.append(Fault(error.path, error.problem))
+    _tell(world, report, rebuild)
+    return report
+
+
+def _begin_anew(world: World, report: Report, progress: shards.Progress | None) -> None:
+    """Finish what was interrupted, then forget all that is derived; all there is where it is damaged."""
+    try:
         for owner in owners(world):
             messages.conversations(world, owner, report, progress)
             lines.records_of(world, owner, report, progress)
         apply.begin_rebuilding(world)
-        report.actions.append("cleared the index")
+        faults = world.store.check()
+    except Damaged as error:
+        faults = [error.message]
+    report.actions.append("cleared the index")
+    if faults:
+        world.store.renew()
+        report.actions.append(
+            f"made the damaged database anew ({faults[0]}): hit counts, verdicts and what is known of "
+            "jobs that failed were in it alone and are lost"
+        )
+
+
+def _bring_together(world: World, report: Report, progress: shards.Progress | None) -> None:
     rebuilding = apply.rebuilding(world.store)
     for owner in owners(world):
         _sweep(world, owner, report)
@@ -48,10 +77,12 @@ def reconcile(
             report.actions.append(f"wrote {layout.memory_folder(key, target.root)}/{layout.INDEX}")
     if rebuilding:
         _remember_away(world, report)
+        for owner in owners(world):
+            redo.set_aside(world, Realm(world.space, owner))
         apply.end_rebuilding(world, rebuilding)
+    revisions.bring_together(world, owners(world), report)
     _jobs(world, report)
-    _tell(world, report, rebuild)
-    return report
+    _vectors(world)
 
 
 def _tell(world: World, report: Report, rebuild: bool) -> None:
@@ -134,6 +165,18 @@ def _remember_away(world: World, report: Report) -> None:
     for key, target in _bound(world, Report())[1].items():
         unborn = files.without_rows(world, key, target, files.rows_of(world, key), report)
         files.take_over(world, key, [files.Found(row, None) for row in unborn.values()], report)
+
+
+def _vectors(world: World) -> None:
+    """Every shelf that lacks vectors has a job."""
+    if world.sight is None:
+        return
+    try:
+        missing = world.sight.missing(world.store, world.space, world.moment())
+    except Unavailable as error:
+        world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
+    else:
+        apply.queue_vectors(world, missing)
 
 
 def _jobs(world: World, report: Report) -> None:

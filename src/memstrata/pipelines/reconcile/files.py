@@ -107,7 +107,7 @@ def without_rows(
     found: dict[str, Stored] = {}
     for id in world.store.record_versions(key):
         line = _newest_line(world, key, id)
-        if id in rows or line is None or line.kind != lines.MEMORY:
+        if id in rows or line is None or line.kind != records.MEMORY:
             continue
         place = Place(target.root, str(line.data["path"]))
         try:
@@ -227,7 +227,8 @@ def _holder(
 
 def _newest_line(world: World, key: Key, id: str) -> RecordLine | None:
     lines = world.store.records((key,), id)
-    return max(lines, key=lambda line: (line.version, line.at), default=None)
+    # Of two lines of one version and instant (a source was added) the later one stands.
+    return max(reversed(lines), key=lambda line: (line.version, line.at), default=None)
 
 
 def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:
@@ -309,6 +310,7 @@ def take_over(world: World, key: Key, found: Sequence[Found], report: Report) ->
                             put, owner=row.owner, digest=row.digest, path=row.place.path
                         )
                         lines.setdefault(row.owner, []).append((key, line))
+                apply.queue_shelf(world, tx, key)
                 for owner, group in lines.items():
                     apply.write_records(world, tx, owner, group, undo)
         except BaseException:

@@ -6,21 +6,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, cast
+from typing import cast
 
 from memstrata.domain import checks, codec, layout, markdown, times
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory
+from memstrata.domain.records import BATCH, MEMORY
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines import apply, bind
 from memstrata.pipelines.reconcile import shards
 from memstrata.pipelines.world import Problem, Report, World
 from memstrata.ports import RecordLine, Stored, StoreWrite
-
-BATCH: Final = "batch"
-MEMORY: Final = "memory"
-"""Kinds of record lines."""
 
 
 def records_of(world: World, owner: str, report: Report, progress: shards.Progress | None) -> None:
@@ -53,7 +50,9 @@ def _index_records(world: World, owner: str, place: Place, report: Report) -> No
                         _carry_out(world, tx, group, report, undo)
                     tx.add_records(world.space, [_key_of(world, line) for line in group], group)
                     last |= {
-                        one.id: str(one.data.get("last")) for one in group if one.kind == BATCH
+                        one.id: str(one.data.get("last"))
+                        for one in group
+                        if one.kind == BATCH and not one.data.get("redo")
                     }
                 for session, message in last.items():
                     _restore_cursor(tx, Realm(world.space, owner), session, message, report)
