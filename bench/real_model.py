@@ -392,8 +392,10 @@ def _ran(url: str, talks: Mapping[str, Talk], *, whole: bool) -> list[Ran]:
 ABOUT: Final = """\
 # A small real model, end to end
 
-Made by `python -m bench.real_model`: {model}, {quantisation}, {parameters} parameters, served on
-loopback by xllamacpp {runner}, one thread, temperature 0, answers held to the JSON schema,
+Made by `python -m bench.real_model`.
+
+Model: {model}, {quantisation}, {parameters} parameters, served on loopback by xllamacpp {runner}, one
+thread, temperature 0, answers held to the JSON schema,
 `extraction.overlap = 0`. Prompts: {prompts}.
 
 It shows what the pipeline makes of a weak model, not how well memstrata extracts. The conversations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import tzinfo
+from functools import lru_cache
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -26,14 +26,15 @@ from memstrata.adapters.tokens_toktok import ToktokTokenizer
 from memstrata.adapters.vault_fs import FileVault
 from memstrata.aio import AsyncVerbs, Threads
 from memstrata.domain import checks, scope
+from memstrata.domain.layout import VECTORS
 from memstrata.errors import Invalid, Unavailable
 from memstrata.events import Bus
 from memstrata.memory import Verbs
 from memstrata.pipelines import reconcile
 from memstrata.pipelines.sight import Sight
 from memstrata.pipelines.world import Hosts, World
-from memstrata.ports import Clock, Embedder, Model
-from memstrata.settings import Loaded, Settings, load
+from memstrata.ports import Clock, Embedder, Model, Scanner
+from memstrata.settings import GatesSettings, Loaded, Settings, for_workspace, load
 
 DEFAULT_HOME: Final = "~/.memstrata"
 
@@ -214,9 +215,8 @@ def _sight(home: Path, settings: Settings) -> Sight | None:
     made = embedder(chosen.deadline_seconds)
     if made is None or not (chosen.model or made.dimension):
         return None  # none is installed: vectors that others made here stay
-    vectors = SqliteVectors(home / "vectors.db")
-    with suppress(Unavailable):  # a full disk: it knows the key now and says no when it is used
-        vectors.begin(made.key)
+    vectors = SqliteVectors(home / VECTORS.path)
+    vectors.expect(made.key)
     asking = (embedder(chosen.query_seconds) if made.remote else None) or made
     return Sight(made, asking, vectors, monotonic)
 
@@ -225,9 +225,9 @@ def _hosts() -> Hosts | None:
     """What asks the models that hosts name; None without the extra that can."""
     if find_spec("pydantic_ai") is None:
         return None
-    from memstrata.adapters.model_pydantic_ai import PydanticAiModel, parse_name
+    from memstrata.adapters.model_pydantic_ai import PydanticAiModel, check_name
 
-    return Hosts(PydanticAiModel, parse_name)
+    return Hosts(PydanticAiModel, check_name)
 
 
 def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> World:
@@ -245,17 +245,29 @@ def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> Wor
         raise Unavailable(f"{home} cannot be made: {error.strerror}") from error
     bus = Bus()
     bus.listen(log.sink)
+
+    @lru_cache(maxsize=64)
+    def scanner(gates: GatesSettings) -> Detector:
+        return Detector(gates.private, gates.patterns)
+
+    def tightened(root: str) -> tuple[Settings, Scanner]:
+        found = for_workspace(loaded, Path(root)).settings
+        return found, scanner(found.gates)
+
+    sight = _sight(home, settings)
     return World(
         vault=FileVault(home),
         store=SqliteStore(home / "memstrata.db", backups=home / "backups"),
         clock=clock,
         tokens=ToktokTokenizer(settings.tokens.tokenizer),
-        scanner=Detector(settings.gates.private, settings.gates.patterns),
+        scanner=scanner(settings.gates),
         bus=bus,
         settings=settings,
         zone=zone_of(settings),
         space=scope.LOCAL_SPACE,
         model=model or _model(settings),
-        sight=_sight(home, settings),
+        sight=sight,
+        vectors=SqliteVectors(home / VECTORS.path) if sight is None else sight.vectors,
         hosts=_hosts(),
+        tightened=tightened,
     )

@@ -81,8 +81,8 @@ class NotFound(MemstrataError):
 class Conflict(MemstrataError):
     """What was to be changed moved meanwhile, or its name is taken; nothing was saved.
 
-    `reason` is `VERSION_CONFLICT` (with `base` and `current` versions) or `ALREADY_EXISTS`
-    (with `holder`, the id that has the name).
+    `reason` is `VERSION_CONFLICT` (with `base` and `current` versions, and the texts of both where an
+    edit was stale) or `ALREADY_EXISTS` (with `holder`, the id that has the name, or the slot).
     """
 
     code = "conflict"
@@ -97,12 +97,16 @@ class Conflict(MemstrataError):
         base: int | None = None,
         current: int | None = None,
         holder: str | None = None,
+        base_text: str | None = None,
+        current_text: str | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.base = base
         self.current = current
         self.holder = holder
+        self.base_text = base_text
+        self.current_text = current_text
 
     def detail(self) -> dict[str, object]:
         found = {
@@ -110,6 +114,8 @@ class Conflict(MemstrataError):
             "base": self.base,
             "current": self.current,
             "holder": self.holder,
+            "base_text": self.base_text,
+            "current_text": self.current_text,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -214,7 +220,7 @@ def restored(fields: Mapping[str, Any]) -> MemstrataError:
         case {"code": "not_found", "kind": kind, "id": id}:
             return NotFound(kind, id)
         case {"code": "conflict"}:
-            names = ("reason", "base", "current", "holder")
+            names = ("reason", "base", "current", "holder", "base_text", "current_text")
             return Conflict(message, **{name: fields[name] for name in names if name in fields})
         case {"code": "refused", "gate": gate, "verdict": verdict, "reason": reason}:
             return Refused(gate, verdict, reason)

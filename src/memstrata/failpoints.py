@@ -29,6 +29,8 @@ NAMES: Final[tuple[str, ...]] = (
     "vault.append.before",
     "vault.append.after",
     "vault.settle",
+    "vault.remove.before",
+    "vault.remove.after",
     "vault.sync",
     "apply.staged",
     "apply.begun",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import Enum
 from os import PathLike
 from pathlib import Path
 from random import random
@@ -36,6 +37,7 @@ from memstrata.pipelines import (
     bind,
     capture,
     lanes,
+    lifecycle,
     read,
     recall,
     reconcile,
@@ -45,13 +47,14 @@ from memstrata.pipelines import (
 )
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
+from memstrata.pipelines.lifecycle import Deleted
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
 from memstrata.pipelines.trial import Trial
-from memstrata.pipelines.world import Report, World
-from memstrata.ports import HomeLock, Listing, Model, Socket, VerdictRow
-from memstrata.settings import Loaded, for_workspace
+from memstrata.pipelines.world import Report, World, refuse_sensitive
+from memstrata.ports import HomeLock, Listing, Model, Socket, Stored, VerdictRow
+from memstrata.settings import Loaded
 from memstrata.team_document import MemoryDocument
 
 Path_ = str | PathLike[str]
@@ -65,6 +68,18 @@ LONGEST_WAIT: Final = 1e6
 """Seconds; threads can wait no longer than the system's largest number of them."""
 QUERY: Final = 1_000_000
 _CURSOR: Final = re.compile(r"[0-9]{1,18}")
+
+
+class Kept(Enum):
+    """The value of a field that an edit leaves as it is."""
+
+    KEPT = "kept"
+
+    def __repr__(self) -> str:
+        return "KEPT"
+
+
+KEPT: Final = Kept.KEPT
 
 
 class Verbs:
@@ -225,7 +240,7 @@ class Verbs:
             valid_until=valid_until,
         )
         if bound and chosen == "project":
-            adding.refuse_sensitive(world, memory)
+            refuse_sensitive(world, memory)
             bind.announce(world, bound)
         target = bind.target(world, key, owner.owner)
         row = self._finished(lambda: adding.add(world, memory, target))
@@ -299,6 +314,133 @@ class Verbs:
         """
         world, view = self._reader(workspace, agent, user)
         return read.history(world, view, _id(id))
+
+    def diff(
+        self,
+        id: str,
+        old: int,
+        new: int | None = None,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> str:
+        """What changed between two versions of a memory, as a unified diff; `new` is the newest unless given.
+
+        Raises:
+            NotFound: no such id in this view, or no such version.
+        """
+        world, view = self._reader(workspace, agent, user)
+        later = None if new is None else _version("new", new)
+        return read.diff(world, view, _id(id), _version("old", old), later)
+
+    def edit(
+        self,
+        id: str,
+        *,
+        expected_version: int,
+        name: str | Kept = KEPT,
+        description: str | Kept = KEPT,
+        body: str | Kept = KEPT,
+        type: str | Kept = KEPT,
+        priority: int | Kept | None = KEPT,
+        confidence: float | Kept = KEPT,
+        entities: Sequence[str] | Kept = KEPT,
+        happened_from: date | str | Kept | None = KEPT,
+        happened_until: date | str | Kept | None = KEPT,
+        valid_until: date | str | Kept | None = KEPT,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Correct a memory: the next version, with what is given; a person's from here on, its evidence kept.
+
+        None takes a date away and gives the priority of the type. A confidence that is not given is 1.
+
+        Raises:
+            NotFound: no such id in this view.
+            Conflict: it is not at `expected_version` any more (with both texts), or the name or slot
+                belongs to another memory that is valid now. Nothing was saved.
+            Invalid: the field that is wrong.
+            Refused: it holds a credential or a private identifier.
+            Corrupt: its file cannot be read; it was left as it is.
+        """
+        given = {
+            "name": name,
+            "description": description,
+            "body": body,
+            "type": type,
+            "priority": priority,
+            "confidence": confidence,
+            "entities": _listed(entities),
+            "happened_from": happened_from,
+            "happened_until": happened_until,
+            "valid_until": valid_until,
+        }
+        changes = {field: value for field, value in given.items() if value is not KEPT}
+        expected = _version("expected_version", expected_version)
+        one = self._one(id, workspace, agent, user)
+        return self._person(one, lambda: lifecycle.edit(*one, expected, changes))
+
+    def archive(
+        self,
+        id: str,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Put a memory aside: it stays in its file and is listed, no search and no recall finds it.
+
+        Raises:
+            NotFound: no such id in this view.
+            Corrupt: its file cannot be read; it was left as it is.
+        """
+        one = self._one(id, workspace, agent, user)
+        return self._person(one, lambda: lifecycle.archive(*one))
+
+    def restore(
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Bring an archived or ended memory back to use; with `version`, what it said then, as a new version.
+
+        Raises:
+            NotFound: no such id in this view, or no such version.
+            Conflict: its name or slot belongs to another memory that is valid now, whose id it has.
+            Invalid: it has expired: edit its last day.
+            Refused: it holds a credential or a private identifier.
+            Corrupt: its file cannot be read; it was left as it is.
+        """
+        wanted = None if version is None else _version("version", version)
+        one = self._one(id, workspace, agent, user)
+        return self._person(one, lambda: lifecycle.restore(*one, wanted))
+
+    def delete(
+        self,
+        id: str,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Deleted:
+        """Delete a memory for good: row, text, vector, links, file. Its history stays in the records.
+
+        A file that cannot be removed is `blocked_locally`, tried again at each reconcile and listed by
+        `doctor`; nothing finds the memory meanwhile.
+
+        Raises:
+            NotFound: no such id in this view.
+        """
+        one = self._one(id, workspace, agent, user)
+        found = self._finished(lambda: lifecycle.delete(*one))
+        self._chores.tick()
+        return found
 
     def trace(
         self,
@@ -474,9 +616,10 @@ class Verbs:
         """Clear every vector and make all of them again.
 
         Raises:
-            Denied: vectors are switched off (`embedding.model = "none"`).
+            Denied: vectors are switched off (`embedding.model = "none"`), or memory is.
             Unavailable: the disk or the database said no; the rest waits.
         """
+        self._refuse_disabled()
         world = self._world
         if world.sight is None:
             raise Denied('vectors are switched off (embedding.model = "none")')
@@ -531,7 +674,8 @@ class Verbs:
             self._chores.flush()
         finally:
             self._stop_listening()
-            for one in (self._world.model, self._world.hosts, self._world.sight):
+            blind = self._world.vectors if self._world.sight is None else None
+            for one in (self._world.model, self._world.hosts, self._world.sight, blind):
                 if one is not None:
                     one.close()
             self._world.store.close()
@@ -556,7 +700,7 @@ class Verbs:
         """The world under a workspace's own settings."""
         if bound is None:
             return self._world
-        return self._world.under(for_workspace(self._loaded, Path(bound.root)).settings)
+        return self._world.within(bound.root)
 
     def _bound(self, workspace: Path_ | None) -> bind.Workspace | None:
         """The workspace of a path; one that was not bound is, and what its folder holds is taken in."""
@@ -600,6 +744,20 @@ class Verbs:
     def _refuse_disabled(self) -> None:
         if not self._world.settings.memory.enabled:
             raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
+
+    def _one(
+        self, id: str, workspace: Path_ | None, agent: str | None, user: str | None
+    ) -> tuple[World, View, str]:
+        """Where a memory that a person is about to change is looked for, and its id."""
+        world, view = self._reader(workspace, agent, user)
+        return world, view, _id(id)
+
+    def _person(self, one: tuple[World, View, str], write: Callable[[], Stored]) -> Record:
+        """What a person's change to one memory came to."""
+        world = one[0]
+        row = self._finished(write)
+        self._chores.tick()
+        return read.record(world, row, world.moment())
 
     def _finished(self, write: Callable[[], _T]) -> _T:
         """`write`, and again after each reconcile that it needs: a process was killed in its way."""
@@ -739,6 +897,19 @@ def _agent(value: object) -> str | None:
 
 def _id(value: object) -> str:
     return checks.ref("id", value)
+
+
+def _listed(value: object) -> object:
+    """Entities as a list; a text is none and stays one, to be refused."""
+    if isinstance(value, Iterable) and not isinstance(value, str | Sequence | Kept):
+        return tuple(value)
+    return value
+
+
+def _version(field: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**53:
+        raise Invalid(field, f"{checks.shown(value)} is no version; they are counted from 1")
+    return value
 
 
 def _number(value: object) -> int:

@@ -389,6 +389,10 @@ class Vectors(Protocol):
         """Why the vectors that were there had to go since this process opened; `""` when they had not."""
         ...
 
+    def expect(self, embedding: str) -> None:
+        """Work for that embedder; what another one made stays, and counts for nothing, until `begin`."""
+        ...
+
     def begin(self, embedding: str) -> bool:
         """Keep vectors of that embedder from here on; True when others were there, which are gone now."""
         ...
@@ -617,8 +621,17 @@ class Vault(Protocol):
         """
         ...
 
+    def remove(self, place: Place) -> bool:
+        """Remove a regular file; whether it was there. There is no way back: whoever calls has recorded it.
+
+        Raises:
+            Invalid: it leads out of its root or through a link, or is no regular file.
+            Unavailable: it cannot be removed; it is still there.
+        """
+        ...
+
     def sync(self, places: Sequence[Place]) -> None:
-        """Make the renames in these folders durable (one fsync a folder)."""
+        """Make the renames and removals in these folders durable (one fsync a folder)."""
         ...
 
     def read(self, place: Place) -> tuple[bytes, FileStat]:
@@ -732,6 +745,10 @@ class StoreRead(Protocol):
         created_at ≤ known_at, and an end (invalid_at, superseded_by) counts only if retired_at ≤ known_at.
         Filters apply inside, so a small key in a large store still gets `limit` hits.
         """
+        ...
+
+    def workspaces_of(self, realm: Realm, session: str) -> list[str]:
+        """The workspace keys in which a session said something."""
         ...
 
     def valid_memories(

@@ -26,7 +26,8 @@ from memstrata.adapters.vault_fs import FileVault
 from memstrata.domain.layout import HOME, Place
 from memstrata.errors import Invalid, MemstrataError, NotFound, OutcomeUnknown, Unavailable
 
-OURS = [name for name in failpoints.NAMES if name.startswith("vault.")]
+REMOVING = ("vault.remove.before", "vault.remove.after")
+OURS = [n for n in failpoints.NAMES if n.startswith("vault.") and n not in REMOVING]
 
 
 @pytest.fixture
@@ -320,6 +321,27 @@ def test_an_append_that_cannot_be_cut_is_of_unknown_outcome(
     monkeypatch.setattr(os, "ftruncate", refused)
     with failpoints.armed({"vault.append.after": "enospc"}), pytest.raises(OutcomeUnknown):
         vault.append(LOG, b"two\n")
+
+
+@pytest.mark.parametrize("name, stays", [(REMOVING[0], b"old"), (REMOVING[1], None)])
+@pytest.mark.parametrize("action", ["enospc", "eio"])
+def test_a_removal_that_fails_is_told(
+    vault: FileVault, name: str, stays: bytes | None, action: str
+) -> None:
+    write(vault, NOTE, b"old")
+    with failpoints.armed({name: action}), pytest.raises(Unavailable, match=r"note\.md"):
+        vault.remove(NOTE)
+    assert found(vault, NOTE) == stays
+
+
+def test_a_link_is_not_removed(vault: FileVault) -> None:
+    write(vault, NOTE, b"old")
+    link = vault.home / NOTE.folder.path / "link.md"
+    link.symlink_to(vault.home / NOTE.path)
+    with pytest.raises(Invalid, match="is a link"):
+        vault.remove(NOTE.folder.within("link.md"))
+    assert link.is_symlink()
+    assert found(vault, NOTE) == b"old"
 
 
 def test_short_writes_are_carried_on(vault: FileVault, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,6 +95,22 @@ class VaultContract:
         staged.settle()
         assert names(vault, NOTE.folder) == [NOTE.name]
 
+    def test_a_file_is_removed_once(self, vault: Vault) -> None:
+        assert not vault.remove(NOTE)
+        write(vault, NOTE, b"old")
+        write(vault, NOTE.folder.within("other.md"), b"stays")
+        assert vault.remove(NOTE)
+        assert (found(vault, NOTE), names(vault, NOTE.folder)) == (None, ["other.md"])
+        assert not vault.remove(NOTE)
+        with pytest.raises(Invalid):
+            vault.remove(NOTE.folder)
+
+    @pytest.mark.parametrize("path", LEADING_OUT, ids=ascii)
+    def test_nothing_is_removed_outside(self, vault: Vault, path: str) -> None:
+        write(vault, NOTE, b"stays")
+        with pytest.raises(Invalid):
+            vault.remove(Place(HOME, path))
+
     @pytest.mark.parametrize("old", [None, b"old"])
     @pytest.mark.parametrize("published", [False, True])
     def test_undo_brings_back_what_was(

@@ -359,10 +359,28 @@ class VectorsContract:
             vectors.put(ANNS, rows("m2"))
         with pytest.raises(Unavailable):
             vectors.scores(ANNS, vector("?"))
-        assert vectors.held(ANNS).keys() == {"theirs"}
+        assert (vectors.held(ANNS), vectors.counts("orchard")) == ({}, {}), "none is ours"
         assert vectors.begin(EMBEDDING) is True
         vectors.put(ANNS, rows("m2"))
         assert ids(vectors) == {"m2"}
+
+    def test_expecting_takes_nothing_away(self, vectors: Vectors, opening: str) -> None:
+        vectors.put(ANNS, rows("m1"), reached=7)
+        script = (
+            "from memstrata.errors import Conflict, Unavailable\n"
+            f"vectors.expect({OTHER!r})\n"
+            "assert (vectors.held(ANNS), vectors.reached(ANNS)) == ({}, 0)\n"
+            "assert vectors.counts('orchard') == {}\n"
+            "for work, error in ((lambda: vectors.put(ANNS, [row('m2')]), Conflict),\n"
+            "                    (lambda: vectors.scores(ANNS, vector('?')), Unavailable)):\n"
+            "    try:\n"
+            "        work()\n"
+            "    except error:\n"
+            "        continue\n"
+            "    raise AssertionError('it was allowed')\n"
+        )
+        run(opening, script)
+        assert (ids(vectors), vectors.reached(ANNS)) == ({"m1"}, 7)
 
     def test_whoever_did_not_begin_may_only_look(self, vectors: Vectors, opening: str) -> None:
         vectors.put(ANNS, rows("m1"))

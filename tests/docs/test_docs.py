@@ -53,6 +53,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, outside: dict[str, str])
     (tmp_path / "chat.jsonl").write_text(
         '{"role": "user", "content": "We deploy on Tuesdays with Nomad."}\n'
     )
+    (tmp_path / "TEAM.md").write_text("## Product Decisions\n- 2026-05-01: We deploy on Tuesdays\n")
     script = next(
         block for block in blocks(ROOT / "README.md", "sh") if block.startswith("memstrata")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.domain.build import ANN, NOW, memory, message
 
-from memstrata.domain.plan import VERDICTS, Advance, Append, Base, Enqueue, Plan, Put
+from memstrata.domain.plan import VERDICTS, Advance, Append, Base, Delete, Enqueue, Plan, Put
 
 
 def test_a_plan_prints_a_line_a_change() -> None:
@@ -18,6 +18,7 @@ def test_a_plan_prints_a_line_a_change() -> None:
                 "said with more",
                 Base(1, "d"),
             ),
+            Delete(memory(version=3), "ann", "deleted by hand", Base(3, "d")),
             Append(ANN, (message(), message("y"))),
             Enqueue(ANN, "extract", "chat", NOW),
             Advance(ANN, "chat", "batch_1", 0, 7, "m1", "m7", "rules", ()),
@@ -25,6 +26,7 @@ def test_a_plan_prints_a_line_a_change() -> None:
     )
     assert plan.lines() == [
         "update mem_1 v2 'drink\\nnow': said with more",
+        "delete mem_1 v3 'drink': deleted by hand",
         "append 2 messages",
         "enqueue extract chat",
         "advance chat to m7",

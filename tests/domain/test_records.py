@@ -12,7 +12,7 @@ from tests.domain.build import ANN, KEY, NOW, QUOTE, memories, memory
 
 from memstrata.domain import codec, records
 from memstrata.domain.memory import Memory
-from memstrata.domain.plan import Advance, Put, Verdict
+from memstrata.domain.plan import Advance, Base, Delete, Put, Verdict
 from memstrata.domain.scope import Key, Realm
 
 
@@ -45,6 +45,18 @@ def test_a_line_says_who_why_and_where() -> None:
     assert line["author"] == "ann"
     assert (line["digest"], line["path"]) == ("d" * 32, "memory/user/x.md")
     assert line["memory"]["evidence"][0]["quote"] == QUOTE.quote
+
+
+@pytest.mark.promise("life.delete")
+def test_a_deletion_is_told_without_a_text() -> None:
+    one = memory(version=4, body="secret", evidence=(QUOTE,))
+    delete = Delete(one, "person", "deleted by hand", Base(4, "old"))
+    line = records.of_delete(delete, owner="ann", digest="d" * 32, path="memory/user/x.md")
+    (told,) = lines_of(records.encode([line], "tx_1", NOW))
+    assert (told["kind"], told["id"], told["version"]) == ("delete", one.id, 5)
+    assert (told["verb"], told["who"], told["digest"]) == ("delete", "person", "d" * 32)
+    assert told["key"] == {"owner": "ann", "scope": "user", "ref": ""}
+    assert not any(text in json.dumps(told) for text in ("drink", "tea", "secret", QUOTE.quote))
 
 
 @pytest.mark.promise("disk.records")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.domain.build import CHARACTERS, memory, message
 
-from memstrata.domain import inject, turn
+from memstrata.domain import inject, team_document, turn
 from memstrata.domain.turn import OWN_TAGS, Said
 from memstrata.errors import Invalid
 
@@ -268,7 +268,25 @@ def test_a_whole_context_is_taken_out() -> None:
     assert turn.clean(f"{whole}\n\nWhat now?") == "\nWhat now?"
 
 
+DOCUMENTS = [
+    team_document.block("", "team", 0),
+    team_document.block("## Facts\n- 2026-05-01: a < b </team_memory> and <script>", "private", 7),
+    team_document.block("## Project Facts\n" + "- 2026-05-01: more\n" * 1_200, "team", 12),
+]
+
+
+@pytest.mark.promise("l0.verbatim")
+@pytest.mark.parametrize("block", DOCUMENTS, ids=range(len(DOCUMENTS)))
+def test_a_shared_document_is_taken_out(block: str) -> None:
+    assert turn.clean(f"{block}\nWhat now?") == "What now?"
+    assert turn.clean(f"{block}\n{block}\nWhat now?") == "What now?"
+    opened = block.replace("</", "< /")
+    assert turn.clean(opened) == opened
+
+
 UNTOUCHED = [
+    "<team_memory>my own</team_memory>",
+    '<team_memory chars="1" limit="2" rev="3">\nnever closed',
     "[x] done",
     "- [ ] todo\n- [x] done",
     "What does <user-memory> mean in my prompt?",

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memstrata import Memory
-from memstrata.domain import conversation, layout, markdown
+from memstrata.domain import conversation, layout, markdown, records
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import normalised_name
 from memstrata.domain.scope import Key, Realm
 from memstrata.pipelines import apply, reconcile
 from memstrata.pipelines.apply import Target
+from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Report, World
 from memstrata.ports import Listing, Stored
 
@@ -78,6 +79,7 @@ def _folder(world: World, key: Key, target: Target, left_alone: set[str]) -> Ite
     recorded = world.store.record_versions(key)
     for row in rows:
         yield from _row(world, row, recorded)
+    yield from _deleted(world, key, {row.memory.id for row in rows}, recorded)
     names = {row.place.name for row in rows if row.presence != "absent"}
     for file in disk(world, folder).glob("*.md"):
         known = file.name in names or str(folder.within(file.name)) in left_alone
@@ -114,6 +116,18 @@ def _row(world: World, row: Stored, recorded: dict[str, tuple[int, str]]) -> Ite
             memory.superseded_by,
         ):
             yield f"{file} does not say what its row says"
+
+
+def _deleted(
+    world: World, key: Key, rows: set[str], recorded: dict[str, tuple[int, str]]
+) -> Iterator[str]:
+    """What was deleted has no row and no vector; that it has no file, the files' own check tells."""
+    there = world.vectors is not None and world.vault.stat(layout.VECTORS) is not None
+    vectors = world.vectors.held(shelf_of(key)) if world.vectors and there else {}
+    for id in recorded:
+        newest = max(world.store.records((key,), id), key=lambda line: (line.version, line.at))
+        if newest.kind == records.DELETE and (id in rows or id in vectors):
+            yield f"{id} was deleted and has a row or a vector"
 
 
 def _namesakes(world: World, rows: list[Stored]) -> Iterator[str]:
@@ -175,7 +189,7 @@ def _texts(world: World) -> Iterator[str]:
         row
         for key in world.store.keys(world.space)
         for row in rows_of(world, key)
-        if row.presence != "absent"
+        if row.presence != "absent" and not row.memory.archived
     ]
     if totals["memory_texts"] != len(shown):
         yield f"{len(shown)} memories, {totals['memory_texts']} of them in the text index"

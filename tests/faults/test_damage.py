@@ -148,7 +148,9 @@ def test_any_page_may_be_damaged(home: Path, part: str) -> None:
         "UPDATE memory_text_data SET block = zeroblob(length(block)) WHERE id = 10",
         "UPDATE memory_text_data SET block = x'ff' WHERE id > 10",
         "DELETE FROM memory_text_data WHERE id > 10",
-        "UPDATE message_text_data SET block = randomblob(length(block)) WHERE id = 10",
+        "UPDATE message_text_data SET block = x'9d03a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7' WHERE id = 10",
+        # A count in it that asks for more memory than there is.
+        "UPDATE message_text_data SET block = x'f56218bf252f52a668b9948bcb2483d34738ce1b21' WHERE id = 10",
         "UPDATE message_text_data SET block = zeroblob(9) WHERE id > 10",
         "DELETE FROM message_text_data WHERE id > 10",
     ],

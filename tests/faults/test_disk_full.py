@@ -65,7 +65,7 @@ def judge(work: str, home: Path, said: list[str]) -> frozenset[tuple[object, ...
 
 @pytest.mark.promise("write.atomic")
 @pytest.mark.promise("write.unavailable")
-@pytest.mark.parametrize("work", ["commit", "add", "first"])
+@pytest.mark.parametrize("work", ["commit", "add", "first", "correct"])
 def test_each_write_of_files_fails_once(tmp_path: Path, work: str) -> None:
     before = tmp_path / "before"
     prepare(before, work)
@@ -85,7 +85,7 @@ def test_each_write_of_files_fails_once(tmp_path: Path, work: str) -> None:
 
 @pytest.mark.promise("write.atomic")
 @pytest.mark.parametrize("error, stays", [(apsw.FullError, True), (apsw.IOError, False)])
-@pytest.mark.parametrize("work", ["commit", "add", "first"])
+@pytest.mark.parametrize("work", ["commit", "add", "first", "correct"])
 def test_each_write_of_the_database_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -99,7 +99,7 @@ def test_each_write_of_the_database_fails(
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("error, stays", [(apsw.FullError, True), (apsw.IOError, False)])
-@pytest.mark.parametrize("work", ["commit", "add", "first", "everything"])
+@pytest.mark.parametrize("work", ["commit", "add", "first", "everything", "correct"])
 def test_each_single_write_of_the_database_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -95,12 +95,19 @@ def _named(*what: object) -> Iterator[None]:
 
 @pytest.mark.promise("l0.durable")
 @pytest.mark.promise("write.kill")
-@pytest.mark.parametrize("work", ["commit", "add", "first"])
+@pytest.mark.promise("life.kill")
+@pytest.mark.parametrize("work", ["commit", "add", "first", "correct"])
 def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None:
     struck = killed_everywhere(tmp_path, server, work, most=2)
     passed = {
         "commit": {"capture.parsed", "apply.logged", "vault.append.after"},
         "add": {"apply.staged", "apply.committed", "vault.settle", "vault.sync", "apply.done"},
+        "correct": {
+            "apply.logged",
+            "sqlite.after_commit",
+            "vault.remove.before",
+            "apply.committed",
+        },
         "first": {"extract.decided", "apply.published", "vault.publish.after", "job.finished"},
     }[work]
     assert passed <= struck.keys()
@@ -118,7 +125,7 @@ def test_killed_while_healing(tmp_path: Path, server: Server, work: str) -> None
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("work", ["commit", "drain", "add", "first", "everything"])
+@pytest.mark.parametrize("work", ["commit", "drain", "add", "first", "everything", "correct"])
 def test_killed_at_each_passing(tmp_path: Path, server: Server, work: str) -> None:
     struck = killed_everywhere(tmp_path, server, work, most=1_000)
     assert sum(struck.values()) > 50
@@ -151,7 +158,7 @@ def test_a_process_armed_by_its_environment(tmp_path: Path, work: str) -> None:
     trial.judge(home, ended.said)
 
 
-@pytest.mark.parametrize("work", ["add", "first"])
+@pytest.mark.parametrize("work", ["add", "first", "correct"])
 def test_killed_while_it_heals_what_a_kill_left(tmp_path: Path, server: Server, work: str) -> None:
     """The kill that leaves most behind, then a kill at each place of the healing."""
     trial = Trial(tmp_path, work)

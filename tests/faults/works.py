@@ -31,9 +31,11 @@ TURNS = (
 )
 HEADING = "## Facts"
 SAVED = "- 2025-01-01: The mill stands on the hill"
+GOING = ("The well", "The ford")
 BY_HAND = "- 2025-01-02: The river was measured by hand"
 ENTRIES = ("- 2025-01-03: The bridge closes at dusk", "- 2025-01-04: The ferry leaves at nine")
 SLIP = "- 2025-01-05: A slip of the pen that is taken back"
+CORRECTED = "The mill stands on the hill, and has stood there since 1820"
 SIGNS = ("The shop sign", "blue"), ("The gate code hint", "think of the mill")
 
 
@@ -125,9 +127,25 @@ def first(home: Path, say: Say) -> None:
     add(home, say)
 
 
+def correct(home: Path, say: Say) -> None:
+    """A person edits a memory, puts one aside, brings one back, and one to what it said, and deletes two."""
+    with opened(home) as memory:
+        held = {one.name: one for one in memory.list().items}
+        mill = held["The old mill"]
+        if mill.description != CORRECTED:
+            memory.edit(mill.id, expected_version=mill.version, description=CORRECTED)
+        say(f"edited {mill.id}")
+        say(f"archived {memory.archive(held['The ferry'].id).id}")
+        say(f"restored {memory.restore(held['The bridge'].id).id}")
+        say(f"restored {memory.restore(held['The gate'].id, version=1).id}")
+        for name in GOING:
+            if name in held:
+                say(f"gone {memory.delete(held[name].id).id}")
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
-    for one in (commit, drain, background, add, first, everything, heal, reindex, team)
+    for one in (commit, drain, background, add, first, everything, heal, reindex, team, correct)
 }
 
 
@@ -143,11 +161,24 @@ def prepare(home: Path, name: str) -> None:
         memory.add(name="The bridge", description="closes at dusk")
     if name == "team":
         _edit_by_hand(home)
+    if name == "correct":
+        _before_corrections(home)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
         drain(home, lambda _: None)
         meddle(home)
+
+
+def _before_corrections(home: Path) -> None:
+    """One that is put aside, one that says something else by now, two that are to go, one of them vanished."""
+    with opened(home) as memory:
+        held = {one.name: one for one in memory.list().items}
+        memory.archive(held["The bridge"].id)
+        gate = memory.add(name="The gate", description="opens at six")
+        memory.edit(gate.id, expected_version=1, description="opens at seven")
+        going = [memory.add(name=name, description=f"{name} is dry in August") for name in GOING]
+        Path(memory.home, going[-1].path).unlink()
 
 
 def documents(memory: Memory) -> dict[str, MemoryDocument]:
@@ -233,15 +264,18 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
     """Those acknowledgements that do not hold in an open home."""
     stored = {id for _, id, _ in messages(memory)}
     realm = Realm(memory._world.space, "local")
-    memories = {
-        row.memory.id
-        for row in rows_of(memory._world, Key(realm, "user", ""))
-        if row.presence == "live"
-    }
+    rows = {row.memory.id: row for row in rows_of(memory._world, Key(realm, "user", ""))}
+    memories = {id: row.memory for id, row in rows.items() if row.presence == "live"}
     waiting = memory._world.store.jobs(realm, ("waiting", "running", "parked"))
     holds = {
         "message": lambda id: id in stored,
         "memory": lambda id: id in memories,
+        "edited": lambda id: memories[id].description == CORRECTED,
+        "archived": lambda id: memories[id].archived,
+        "restored": lambda id: (
+            not memories[id].archived and "seven" not in memories[id].description
+        ),
+        "gone": lambda id: id not in rows,
     }
     lost = [
         line

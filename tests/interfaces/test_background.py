@@ -237,6 +237,39 @@ def test_a_second_interrupt_breaks_a_batch_off(home: Path, first: signal.Signals
         assert memory.drain().messages == 1
 
 
+TAKEN_BY_ANOTHER = """
+import signal, sys, threading
+from memstrata.bootstrap import Worker
+from memstrata.interfaces.cli.run import run
+real, main = Worker.work, threading.main_thread().ident
+
+def work(self, idle):
+    while sys._current_frames()[main].f_code.co_name != "work":
+        threading.Event().wait(0.01)
+    threading.Event().wait(0.05)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    real(self, idle)
+
+Worker.work = work
+sys.exit(run(["worker"]))
+"""
+
+
+def test_a_signal_that_another_thread_takes_is_heard(home: Path) -> None:
+    """It wakes no wait of the main thread, and neither does one that comes just before the wait."""
+    commit(home)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", TAKEN_BY_ANOTHER],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "no work is left\n", "")
+    is_left_clean(home)
+
+
 AT_EACH_STEP = """
 import os, sys
 from memstrata.adapters.sqlite.connection import Connection

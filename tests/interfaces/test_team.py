@@ -60,6 +60,16 @@ def test_a_file_goes_in_and_the_document_comes_out(cli: Run, place: Path, tmp_pa
 
 
 @pytest.mark.promise("team.cli")
+@pytest.mark.parametrize("text", ["# Our team\n- rule one\n", "We deploy on Tuesdays.\n"])
+def test_a_person_s_few_words_are_not_taken_for_nothing(cli: Run, text: str) -> None:
+    ran = cli("team", "edit", "--private", "-", stdin=text)
+    assert ran.code == 2
+    assert "##" in ran.err
+    for nothing in ("", "NO_UPDATE", " no change. "):
+        assert cli("team", "edit", "--private", "-", stdin=nothing).code == 0
+
+
+@pytest.mark.promise("team.cli")
 @pytest.mark.parametrize("arguments", [(), ("-",)])
 def test_stdin_goes_in(cli: Run, arguments: tuple[str, ...]) -> None:
     found = cli("team", "edit", *arguments, "--private", "--json", stdin=f"## Facts\n{MILL}\n")

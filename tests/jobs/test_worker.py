@@ -11,6 +11,7 @@ from tests.conftest import Open
 from tests.doubles import FakeClock
 
 from memstrata import Memory, ModelFailed
+from memstrata.adapters.model_scripted import ScriptedModel
 from memstrata.domain.scope import Realm
 from memstrata.errors import Conflict, Corrupt, Invalid, MemstrataError, Unavailable
 from memstrata.jobs import kinds
@@ -252,7 +253,9 @@ def test_an_index_made_anew_remembers_what_was_set_aside(
     assert (last.status().waiting, last.extract(retry=True).batches) == (0, 0)
 
 
-def test_what_was_set_aside_is_taken_up_on_command(memory: Memory, fails: Fails) -> None:
+def test_what_was_set_aside_is_taken_up_on_command(open_memory: Open, fails: Fails) -> None:
+    chosen = {"extraction.model": "openai-compatible:scripted"}
+    memory = open_memory(model=ScriptedModel(), settings=chosen)
     fails("s", ModelFailed("wrong key", reason="key", permanent=True))
     fails("t", ModelFailed("timed out", reason="timeout"))
     for session in ("s", "t"):

@@ -207,6 +207,7 @@ def test_a_greeting_makes_nothing_the_user_s_that_the_assistant_said(open_memory
     for session, others in {
         "before": [{"role": "user", "content": "Hello there, good morning!"}, says],
         "after": [says, {"role": "user", "content": "What is the weather in the mountains today?"}],
+        "asked": [{"role": "user", "content": "Where do I work? At Harrow Tools?"}, says],
     }.items():
         memory.session(session).commit(others)
         memory.drain()

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
 
-from memstrata import Memory, Unavailable, failpoints
+from memstrata import Memory, Refused, Unavailable, failpoints
 from memstrata.domain.candidate import Candidate
 from memstrata.domain.memory import Evidence
 from memstrata.domain.turn import Message
@@ -248,6 +248,30 @@ def test_without_an_extractor_the_jobs_wait(open_memory: Open) -> None:
 
 @pytest.mark.promise("gate.transient")
 @pytest.mark.promise("gate.confidence")
+@pytest.mark.promise("settings.workspace")
+def test_a_workspace_tightens_what_is_extracted_in_it(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / ".memstrata").mkdir()
+    (tmp_path / ".memstrata" / "config.toml").write_text(
+        '[gates]\npatterns = ["Redis"]\n[quota]\nuser = 1\n'
+    )
+    commit(memory, "I live in Tarnow. We use Redis for caching.", workspace=tmp_path)
+    commit(memory, "My sister is called Odile.", workspace=tmp_path)
+    memory.drain()
+    assert set(active(memory, workspace=tmp_path)) == {"Lives in Tarnow"}
+    assert memory.status().verdicts == {"add": 1, "sensitive": 1, "quota": 1}
+    with pytest.raises(Refused):
+        memory.add(
+            scope="project",
+            type="project",
+            name="cache",
+            description="Redis it is",
+            workspace=tmp_path,
+        )
+    commit(memory, "My brother is called Benno.", session="elsewhere")
+    memory.drain()
+    assert "Benno" in str(memory.list().items)
+
+
 @pytest.mark.promise("gate.workspace")
 @pytest.mark.promise("gate.sensitive")
 @pytest.mark.promise("gate.recorded")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.conftest import Open
@@ -112,6 +113,52 @@ def test_what_is_set_goes_before_what_the_host_names(open_memory: Open) -> None:
     turn(memory, "The mill opens at nine.", "openai:other")
     memory.drain()
     assert [one.model for one in model.questions] == ["openai-compatible:set"]
+
+
+def test_a_model_whose_key_is_missing_is_warned_of(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (told,) = turn(memory, "I live in Tarnow.", NAME)
+    assert "OPENAI_API_KEY" in told
+    (told,) = turn(memory, "My sister is called Odile.", "anthropic:x")
+    assert "ANTHROPIC_API_KEY" in told
+    memory.drain()
+    assert len(memory.list().items) == 2, "the rules extract it"
+
+
+@pytest.mark.promise("extract.parked-batch")
+def test_a_host_s_model_that_cannot_be_asked_holds_no_later_turn_up(
+    memory: Memory, endpoint: StubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(memory, "The mill opens at nine.", NAME)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    turn(memory, "I live in Tarnow.")
+    done = memory.drain()
+    assert (len(done.parked), descriptions(memory)) == (1, ["Lives in Tarnow"])
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.openai_url)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    endpoint.say(answer("The mill opens at nine"))
+    memory.extract(retry=True)
+    assert descriptions(memory) == ["Lives in Tarnow", "The mill opens at nine"]
+
+
+def test_what_a_host_s_object_says_when_it_fails_is_masked(open_memory: Open, home: Path) -> None:
+    key = "sk-proj-" + "a1B2" * 12
+
+    class Broken:
+        def ask(self, question: object) -> object:
+            raise RuntimeError(f"boom {key}")
+
+    memory = open_memory()
+    turn(memory, "The mill opens at nine.", Broken())
+    done = memory.drain()
+    assert "boom" in done.parked[0]
+    assert key not in str(done) + str(memory.doctor()) + str(memory.status())
+    memory.close()
+    assert all(key.encode() not in one.read_bytes() for one in home.rglob("*") if one.is_file())
 
 
 def test_a_model_that_is_none_stops_no_turn(memory: Memory) -> None:

@@ -487,3 +487,28 @@ def test_only_a_ruling_that_adds_needs_room(open_memory: Open, clock: FakeClock)
     assert chat.last.verdict.verdict == "quota"
     chat.say(QUILL, rulings=decisions(("update", "k1")), day="2026-03-12")
     assert set(chat.active) == {"Works at Quill"}
+
+
+@pytest.mark.promise("evolve.ruling")
+def test_a_delete_of_what_says_more_than_an_end_loses_none_of_it(chat: Chat) -> None:
+    chat.say(HARROW)
+    quit = QUILL | {"evidence": [{"message": "m1", "quote": "I quit Harrow, I work at Quill now"}]}
+    chat.say(quit, rulings=decisions(("delete", "k1")))
+    items = {one.description: one.status for one in chat.memory.list().items}
+    assert items == {"Works at Harrow": "invalid", "Works at Quill": "active"}
+
+
+def test_a_target_may_be_named_by_its_name(chat: Chat) -> None:
+    chat.say(HARROW)
+    chat.say(QUILL, rulings=decisions(("update", "works at HARROW")))
+    items = {one.description: one.status for one in chat.memory.list().items}
+    assert items == {"Works at Harrow": "invalid", "Works at Quill": "active"}
+
+
+@pytest.mark.promise("gate.support")
+@pytest.mark.parametrize("question", ["What is 17 times 23?", "17乘以23是多少呢？"])
+def test_a_question_states_nothing(chat: Chat, question: str) -> None:
+    before = chat.memory.list().items
+    chat.say(item(question))
+    assert chat.memory.list().items == before
+    assert chat.memory.status().verdicts["unsupported"] == 1

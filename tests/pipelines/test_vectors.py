@@ -105,12 +105,60 @@ def test_another_embedder_refills_and_extracts_nothing(open_memory: Open) -> Non
         assert len(other.list().items) == 20
         hits = other.search("mill doors", limit=20)
         assert len(hits) == 20, "full text goes on meanwhile"
-        assert any("no vector yet" in one for one in hits.degraded), "and says so"
+        assert any("another embedder" in one for one in hits.degraded), "and says so"
+        assert other.status().vectors == (0, 20)
         done = other.drain()
         assert (done.vectors, done.batches) == (20, 0)
         assert (filled(other), other.status().verdicts) == (True, verdicts)
         assert other.search("mill doors").degraded == ()
         other.close()
+
+
+@pytest.mark.promise("vectors.another-embedder")
+def test_a_look_with_another_embedder_takes_nothing_away(open_memory: Open) -> None:
+    memory = open_memory(settings=BUNDLED)
+    memory.add(name="work", description=FACTS["work"])
+    memory.drain()
+    memory.close()
+    nobody = {
+        "embedding.model": "openai-compatible:x",
+        "embedding.base_url": "http://127.0.0.1:1/v1",
+    }
+    other = open_memory(settings=nobody)
+    assert other.search("church organs")[0].name == "work"
+    assert other.drain().vectors == 0
+    assert other.status().vectors == (0, 1)
+    other.close()
+    again = open_memory(settings=BUNDLED)
+    assert filled(again)
+    assert names(again, "what is my profession") == ["work"]
+
+
+@pytest.mark.promise("vectors.meaning")
+def test_naming_a_session_reaches_its_messages_whatever_their_workspace(
+    open_memory: Open, tmp_path: Path
+) -> None:
+    memory = open_memory(settings=BUNDLED)
+    chat = memory.session("two", workspace=tmp_path)
+    chat.commit([{"role": "user", "content": "We plan to take over Umbra next year."}])
+    memory.session("two").commit([{"role": "user", "content": "The cat sleeps on the stove."}])
+    memory.drain()
+    query = "take over Umbra"
+    assert all("Umbra" not in hit.content for hit in memory.search_conversations(query))
+    found = memory.search_conversations(query, session="two")
+    assert ("Umbra" in found[0].content, found[0].lanes) == (True, ("fulltext", "vectors"))
+
+
+def test_while_memory_is_off_no_vector_is_touched(open_memory: Open) -> None:
+    memory = open_memory(settings=BUNDLED)
+    memory.add(name="work", description=FACTS["work"])
+    memory.drain()
+    memory.close()
+    off = open_memory(settings={**BUNDLED, "memory.enabled": False})
+    with pytest.raises(Denied):
+        off.rebuild_vectors()
+    off.close()
+    assert filled(open_memory(settings=BUNDLED))
 
 
 @pytest.mark.promise("vectors.degraded")

@@ -60,6 +60,21 @@ def parse_name(model: str) -> tuple[Provider, str]:
     raise Invalid(_FIELD, f"{model[:80]!r} is no model; write provider:name ({known_ones})")
 
 
+def check_name(model: str) -> None:
+    """Whether a host's model can be asked with what the environment holds.
+
+    Raises:
+        Invalid: no such name, or its provider's key is not set.
+    """
+    provider, _ = parse_name(model)
+    if provider == "anthropic" and not os.environ.get("ANTHROPIC_BASE_URL", "").strip():
+        _needed("ANTHROPIC_API_KEY")
+    if provider == "openai" and not os.environ.get("OPENAI_BASE_URL", "").strip():
+        _needed("OPENAI_API_KEY")
+    if provider == "openai-compatible":
+        raise Invalid("extraction.base_url", f"is needed for {model[:80]}; set extraction.model")
+
+
 class PydanticAiModel:
     """`Model` for `openai:`, `anthropic:`, `ollama:` and `openai-compatible:`.
 

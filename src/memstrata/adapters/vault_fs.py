@@ -142,6 +142,21 @@ class FileVault:
                 undo.pop_all()
         return AppendedLines(start, start + len(lines), place, self)
 
+    def remove(self, place: Place) -> bool:
+        """Remove a regular file; whether it was there.
+
+        Raises:
+            Invalid: it leads out of its root or through a link, or is no regular file.
+            Unavailable: the disk said no.
+        """
+        with _reported(place), suppress(FileNotFoundError), self.beside(place) as folder:
+            _regular(folder, place.name)
+            failpoints.hit("vault.remove.before")
+            os.unlink(place.name, dir_fd=folder)
+            failpoints.hit("vault.remove.after")
+            return True
+        return False
+
     def sync(self, places: Sequence[Place]) -> None:
         """Make the renames in these folders durable, one fsync a folder; gone ones are passed over.
 

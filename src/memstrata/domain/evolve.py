@@ -116,10 +116,13 @@ def identical(candidate: Candidate, known: Known, now: datetime, zone: tzinfo) -
 def written_since(
     fresh: Memory, slot: Sequence[Memory], now: datetime, zone: tzinfo
 ) -> Memory | None:
-    """The valid memory of `slot` whose file a person edited after `fresh` was said: it stands."""
+    """The valid memory of `slot` that a person wrote or corrected after `fresh` was said: it stands."""
     for one in slot:
-        by_hand = one.authority == "person" and one.origin == "file"
-        if by_hand and one.status(now, zone) == "active" and one.updated_at > said(fresh, now):
+        if (
+            one.authority == "person"
+            and one.status(now, zone) == "active"
+            and one.updated_at > said(fresh, now)
+        ):
             return one
     return None
 

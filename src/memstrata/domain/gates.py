@@ -166,6 +166,8 @@ def support(candidate: Candidate, messages: Mapping[tuple[str, str], Message]) -
 
     if not candidate.evidence:
         return unsupported("names no message it came from")
+    if candidate.description.rstrip().endswith(("?", "？")):
+        return unsupported("is a question and states nothing")
     texts: list[str] = []
     for one in candidate.evidence:
         message = messages.get((one.session, one.message))

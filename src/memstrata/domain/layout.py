@@ -39,6 +39,10 @@ class Place:
         return f"{self.root}/{self.path}" if self.root else self.path
 
 
+VECTORS: Final = Place(HOME, "vectors.db")
+"""The vectors of the home, where there are any."""
+
+
 def owner_folder(owner: str) -> str:
     """The prefix of an owner's tree: nothing for `local`, `owners/<owner>/` for the others."""
     return "" if owner == LOCAL_OWNER else f"owners/{checks.ref('owner', owner)}/"

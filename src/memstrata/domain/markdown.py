@@ -33,15 +33,37 @@ _STEM: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 def render(memory: Memory, *, owner: str = "", ref: str | None = None, quotes: bool = True) -> str:
     """The file of `memory`; see `codec.to_fields` for `owner`, `ref` and `quotes`."""
-    import yaml  # a tenth of a start-up, and most turns neither write nor read a memory's file
-
     fields = codec.to_fields(memory, owner=owner, ref=ref, quotes=quotes)
     body = fields.pop("body", "")
+    return with_front(fields, str(body))
+
+
+def with_front(fields: Mapping[str, object], body: str) -> str:
+    """Fields as front matter, and a body."""
+    import yaml  # a tenth of a start-up, and most turns neither write nor read a memory's file
+
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    front = yaml.dump(fields, Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20)
+    front = yaml.dump(dict(fields), Dumper=dumper, allow_unicode=True, sort_keys=False, width=2**20)
     # A body may talk about merge conflicts; a backslash (Markdown's own) keeps it from looking like one.
-    shown = _LIKE_MARK.sub(r"\\\1", str(body))
+    shown = _LIKE_MARK.sub(r"\\\1", body)
     return f"---\n{front}---\n" + (f"\n{shown}\n" if shown else "")
+
+
+def fields_of(text: str) -> dict[str, object]:
+    """The fields of a text that `with_front` made and a person edited, as plain texts, `body` among them.
+
+    Raises:
+        Invalid: it has no front matter, or one that cannot be read.
+    """
+    try:
+        text = _decoded(text.encode("utf-8", "replace"), "the text")
+        front = _FRONT.match(text)
+        if front is None:
+            raise Invalid("text", "has no fields between two lines of ---")
+        body = _ESCAPED_MARK.sub("", tidy(text[front.end() :]))
+        return {**_front(front[1], "the text"), **({"body": body} if body else {})}
+    except Corrupt as error:
+        raise Invalid("text", str(error)) from error
 
 
 def digest(data: bytes) -> str:
@@ -70,6 +92,12 @@ def parse(data: bytes, path: str, key: Key, *, now: datetime, zone: tzinfo) -> M
     except Invalid as error:
         line = _line_of(text, front.end() if front else 0, error.field)
         raise Corrupt(path, str(error), line) from error
+
+
+def names_itself(data: bytes) -> bool:
+    """Whether a file's front matter names its id: then nobody wrote the same bytes by hand a second time."""
+    front = _FRONT.match(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
+    return front is not None and re.search(r"^id:", front[1], re.MULTILINE) is not None
 
 
 def id_of(stem: str) -> str:

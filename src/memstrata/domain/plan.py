@@ -71,6 +71,16 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove `memory`: row, text, links, vector, file. Its record lines stay, and one more says that it is gone."""
+
+    memory: Memory
+    who: str
+    why: str
+    base: Base
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What one gate said of one candidate. `gate` is `""` for a kept one."""
 
@@ -126,7 +136,7 @@ class Advance:
     redo: str = ""
 
 
-Change = Put | Append | Enqueue | Advance
+Change = Put | Delete | Append | Enqueue | Advance
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,8 @@ def _line(change: Change) -> str:
     match change:
         case Put(memory=memory, verb=verb, why=why):
             return f"{verb} {memory.id} v{memory.version} {memory.name!r}: {why}"
+        case Delete(memory=memory, why=why):
+            return f"delete {memory.id} v{memory.version} {memory.name!r}: {why}"
         case Append(messages=messages):
             return f"append {len(messages)} messages"
         case Enqueue(kind=kind, key=key):

@@ -1,4 +1,4 @@
-"""The lines of `records/`: one for each version of a memory and for each extraction batch.
+"""The lines of `records/`: one for each version of a memory, each deletion and each extraction batch.
 
 Lines of one transaction share `tx` and are numbered `part` of `parts`; a group that is not whole was
 never committed. A memory's line holds all of it, so that history, restore and a write that was
@@ -14,10 +14,12 @@ from datetime import datetime
 from typing import Final
 
 from memstrata.domain import codec, times
-from memstrata.domain.plan import Advance, Put
+from memstrata.domain.plan import Advance, Delete, Put
+from memstrata.domain.scope import Key
 
 BATCH: Final = "batch"
 MEMORY: Final = "memory"
+DELETE: Final = "delete"
 """Kinds of record lines."""
 
 
@@ -42,17 +44,43 @@ def of_put(put: Put, *, owner: str, digest: str, path: str) -> Line:
             "verb": put.verb,
             "who": put.who,
             "why": put.why,
-            "key": {
-                "owner": memory.key.realm.owner,
-                "scope": memory.key.scope,
-                "ref": memory.key.ref,
-            },
+            "key": _key(memory.key),
             "author": owner,
             "digest": digest,
             "path": path,
             "memory": codec.to_fields(memory),
         },
     )
+
+
+def of_delete(
+    delete: Delete, *, owner: str, digest: str, path: str, mtime_ns: int | None = None
+) -> Line:
+    """The line of a deletion, numbered behind the last version.
+
+    `digest`, `path` and `mtime_ns` are of the file that has to go: a person may write the same words
+    again, but not at the same time. It holds no text. The lines of the versions before it stay.
+    """
+    memory = delete.memory
+    return Line(
+        kind=DELETE,
+        id=memory.id,
+        version=memory.version + 1,
+        data={
+            "verb": DELETE,
+            "who": delete.who,
+            "why": delete.why,
+            "key": _key(memory.key),
+            "author": owner,
+            "digest": digest,
+            "path": path,
+            "mtime_ns": mtime_ns,
+        },
+    )
+
+
+def _key(key: Key) -> dict[str, str]:
+    return {"owner": key.realm.owner, "scope": key.scope, "ref": key.ref}
 
 
 def of_advance(advance: Advance) -> Line:

@@ -185,6 +185,8 @@ def ruled(
             return _update(case, target)
         case "merge":
             return _merge(case, target)
+        case "delete" if _states_more(case.candidate):
+            return _update(case, target)
         case "delete":
             return _delete(case, target)
         case _:
@@ -299,6 +301,13 @@ def _not_one(case: _Case, old: Memory) -> str:
 
 def _stands(old: Memory) -> Decision:
     return Decision("noop", "a person wrote otherwise since", old.id, ())
+
+
+def _states_more(candidate: Candidate) -> bool:
+    """Whether it says what holds now, besides what is over: deleting alone would lose that."""
+    said = candidate.description
+    holds = candidate.change == "states" and not (evolve.negated(said) or _OVER.search(said))
+    return holds and _says_over(candidate)
 
 
 def _says_over(candidate: Candidate) -> bool:

@@ -30,6 +30,7 @@ OWN_TAGS: Final = (
 within tell our block from a user's text about one."""
 
 _LISTS: Final = ("user-memory", "project-memory", "agent-memory", "recalled-memory")
+_DOCUMENT: Final = "team_memory|user_memory"
 _PROSE: Final = ("user-persona", "scene-navigation", "memory-note")
 _ENTRY: Final = r"- (?:\[[\w.-]+\] [^<>\n]*|\(\d+ standing rules more are not shown[^<>\n]*)"
 _EXCERPT: Final = r"- \((?:\d{4}-\d\d-\d\d|day unknown)\) \"[^<>\n]*"
@@ -39,6 +40,8 @@ _OWN_BLOCK: Final = Regex(
     r"(?:^[ \t]*)?<(?:"
     rf"(?P<list>{'|'.join(_LISTS)})(?: workspace=\"[^\"<>\n]*\")?>\r?\n(?:{_ENTRY}\n)+</(?P=list)>"
     rf"|evidence>\r?\n(?:{_EXCERPT}\n)+</evidence>"
+    rf"|(?P<document>{_DOCUMENT}) chars=\"\d+\" limit=\"\d+\" rev=\"\d+\">\r?\n"
+    rf"(?:[^<]|<(?!/?(?:{_DOCUMENT})\b))*</(?P=document)>(?:\s*<memory_warning>[^<]*</memory_warning>)?"
     rf"|(?P<prose>{'|'.join(_PROSE)})>\r?\n[^<>]*\n</(?P=prose)>"
     r")(?:[ \t]*\r?\n)?",
     re.MULTILINE,

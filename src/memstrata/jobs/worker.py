@@ -11,9 +11,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 from memstrata import failpoints
-from memstrata.domain import cadence
+from memstrata.domain import cadence, redact
 from memstrata.domain.plan import Verdict, job_name, job_session
-from memstrata.errors import Conflict, MemstrataError, ModelFailed, Unavailable
+from memstrata.errors import Conflict, Invalid, MemstrataError, ModelFailed, Unavailable
 from memstrata.jobs.kinds import KINDS
 from memstrata.pipelines import apply, bind, ledger
 from memstrata.pipelines.embed import Filled, Unseen
@@ -189,6 +189,9 @@ def _work(
     except Unavailable as error:
         shy[job.number] = error
         _put_off(world, job, error)
+    except Invalid as error:  # of a model that a turn's host named, later ones know nothing
+        park = _park_whole if world.model is not None else _park
+        park(world, job, done, f"{error.code}: {error.message}")
     except MemstrataError as error:
         _park_whole(world, job, done, f"{error.code}: {error.message}")
     except Exception as error:  # noqa: BLE001 -- the worker loop: one bad job must not stop the rest
@@ -232,8 +235,8 @@ def _failed(
     if isinstance(error, ModelFailed):
         permanent, reason = error.permanent, error.reason
         asked = timedelta(seconds=error.retry_after or 0)
-    if permanent and reason != TOO_LONG:  # no batch of this session would fare better
-        _park_whole(world, job, done, problem)
+    if permanent and reason != TOO_LONG and world.model is not None:
+        _park_whole(world, job, done, problem)  # no batch of this session would fare better
         return
     if permanent or job.attempts + 1 >= world.settings.extraction.max_tries:
         _park(world, job, done, problem)
@@ -246,7 +249,7 @@ def _failed(
 
 def _park(world: World, job: Job, done: Worked, problem: str) -> None:
     """Set aside what failed, and let the rest of it go on."""
-    kind = KINDS[job.kind]
+    kind, problem = KINDS[job.kind], redact.mask(problem, "all")
     try:
         parted = kind.park(world, job, problem)
     except MemstrataError as error:
@@ -259,6 +262,7 @@ def _park(world: World, job: Job, done: Worked, problem: str) -> None:
 
 
 def _park_whole(world: World, job: Job, done: Worked, problem: str) -> None:
+    problem = redact.mask(problem, "all")  # a host's model may say anything
     apply.park_job(world, job, problem)
     _say_parked(world, job, done, problem)
 

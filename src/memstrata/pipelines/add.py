@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memstrata.domain import gates
 from memstrata.domain.memory import Memory, normalised_name
 from memstrata.domain.plan import Base, Plan, Put
 from memstrata.domain.scope import Key
-from memstrata.errors import Conflict, Refused
+from memstrata.errors import Conflict
 from memstrata.pipelines import apply
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.world import World
+from memstrata.pipelines.world import World, refuse_sensitive
 from memstrata.ports import Stored
 
 
@@ -34,20 +33,6 @@ def add(world: World, memory: Memory, target: Target, *, who: str = "person") ->
     applied = apply.apply(world, Plan(tuple(puts)), {memory.key: target})
     _warn_when_full(world, memory.key)
     return applied.stored[0]
-
-
-def refuse_sensitive(world: World, memory: Memory) -> None:
-    """Gate 5, before anything touches disk or index.
-
-    Raises:
-        Refused: it holds a credential or a private identifier.
-    """
-    refusal = gates.sensitive([finding.kind for finding in world.findings_of(memory)])
-    if refusal is not None:
-        world.bus.emit(
-            "candidate.refused", verdict="sensitive", gate="sensitive", session="", batch=""
-        )
-        raise Refused(refusal.gate, refusal.verdict, refusal.reason)
 
 
 def _expired_namesakes(world: World, memory: Memory) -> list[Stored]:

@@ -5,6 +5,9 @@ folders flushed, MEMORY.md, events. The log lines hold all of it, so a process k
 COMMIT leaves a group of lines without rows, which `reconcile` carries out to the end; until then no
 other process writes on (`Unfinished`), so that nobody builds on what is about to change. A failure
 before or at COMMIT is taken back under the same lock; if that fails too, the error says so.
+
+The file of a deleted memory goes behind COMMIT, still under the lock: only then is it recorded for good
+that it has to. A file that stays is `reconcile`'s to remove, told by that record.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,7 +29,9 @@ from memstrata.domain.plan import (
     REDO,
     Advance,
     Append,
+    Base,
     Change,
+    Delete,
     Enqueue,
     Plan,
     Put,
@@ -34,7 +39,7 @@ from memstrata.domain.plan import (
 )
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
-from memstrata.errors import Conflict, NotFound, OutcomeUnknown, Unavailable
+from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
@@ -63,6 +68,8 @@ REVISIONS: Final = "revisions"
 """Under this name the store keeps where the newest line of each document's log begins."""
 MOST: Final = 200
 """Memories written in one transaction, at most."""
+BACK: Final = ("edit", "restore")
+"""The verbs by which a person can bring a memory back to use."""
 
 
 class Unfinished(Conflict):
@@ -80,10 +87,20 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What took effect: rows as they stand now, messages that were new."""
+    """What took effect: rows as they stand now, messages that were new, files that could not be removed."""
 
     stored: tuple[Stored, ...] = ()
     messages: tuple[Message, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The file of a deleted memory that could not be removed, and why; reconcile tries again."""
+
+    id: str
+    place: Place
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +110,16 @@ class _Write:
     put: Put
     staged: Staged
     row: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Removal:
+    """One memory on its way out: the change, the row that it was, digest and time of what is in its file."""
+
+    delete: Delete
+    row: Stored
+    digest: str
+    mtime_ns: int | None
 
 
 def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
@@ -105,25 +132,27 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
         OutcomeUnknown: it failed and so did taking it back, or it stands and could not be flushed;
             reconcile decides by the file.
     """
-    if sum(isinstance(change, Put) for change in plan.changes) > MOST:
+    if sum(isinstance(change, Put | Delete) for change in plan.changes) > MOST:
         raise ValueError(f"a plan writes at most {MOST} memories; split it with `batches`")
     staged: list[Staged] = []
     undo: list[Callable[[], None]] = []
+    removals: list[_Removal] = []
     try:
         with _reported():
             writes = _stage(world, plan, targets, staged)
             failpoints.hit("apply.staged")
             with world.vault.exclusive():
                 try:
-                    applied = _transact(world, plan, writes, undo)
+                    applied = _transact(world, plan, writes, removals, undo)
                 except BaseException:
                     take_back(undo)
                     raise
+                applied = replace(applied, blocked=_removed(world, removals))
     except BaseException:
         _drop(staged)
         raise
     try:
-        _settle(world, writes)
+        _settle(world, writes, removals)
     finally:
         _tell(world, plan, applied)
     return applied
@@ -183,12 +212,14 @@ def _transact(
     world: World,
     plan: Plan,
     writes: Sequence[_Write],
+    removals: list[_Removal],
     undo: list[Callable[[], None]],
 ) -> Applied:
     failpoints.hit("apply.begun")
     with world.store.transaction() as tx:
         refuse_rebuilding(tx)
         _compare(world, tx, plan, writes)
+        removals += _removals(world, tx, plan)
         messages = [
             (change.realm, m)
             for change in plan.changes
@@ -199,11 +230,13 @@ def _transact(
         for write in writes:
             tx.put(write.row)
             tx.set_shard(INDEX_LOG, str(write.row.place.folder), STALE)
+        for removal in removals:
+            _drop_row(world, tx, removal.row)
         _names_free(world, tx, writes)
         for change in plan.changes:
             _rows(world, tx, change)
         failpoints.hit("apply.rows")
-        _log(world, tx, plan, writes, undo)
+        _log(world, tx, plan, writes, removals, undo)
         failpoints.hit("apply.logged")
         for write in writes:
             undo.append(write.staged.undo)
@@ -213,9 +246,9 @@ def _transact(
 
 
 def _shelves(plan: Plan, messages: Sequence[tuple[Realm, Message]]) -> Iterator[Shelf]:
-    """The shelves on which a plan puts texts."""
+    """The shelves on which a plan puts texts, or from which it takes some."""
     for change in plan.changes:
-        if isinstance(change, Put):
+        if isinstance(change, Put | Delete):
             yield shelf_of(change.memory.key)
     for realm, message in messages:
         yield messages_of(realm, message.workspace)
@@ -259,27 +292,15 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
     """Compare-and-swap: each base must still be what stands in the index and on disk."""
     for write in writes:
         memory, base = write.put.memory, write.put.base
-        held = tx.memory((memory.key,), memory.id)
-        if base is None:
-            if held is not None:
-                raise Conflict(
-                    f"{memory.id} exists already; not saved",
-                    reason="ALREADY_EXISTS",
-                    holder=memory.id,
-                )
-            continue
-        current = held.memory.version if held else 0
-        if held is None or (current, held.digest) != (base.version, base.digest):
+        if base is not None:
+            held = _as_decided_on(world, tx, memory, base)
+            if write.put.verb in BACK:
+                _refuse_second(world, tx, held.memory, memory)
+        elif tx.memory((memory.key,), memory.id) is not None:
             raise Conflict(
-                f"{memory.id} is at version {current}, the change was made on {base.version}; not saved",
-                base=base.version,
-                current=current,
-            )
-        if held.presence == "live" and _moved_by_hand(world, held):
-            raise Conflict(
-                f"{held.place} was edited by hand since it was read; not saved",
-                base=base.version,
-                current=current + 1,
+                f"{memory.id} exists already; not saved",
+                reason="ALREADY_EXISTS",
+                holder=memory.id,
             )
     for change in plan.changes:
         if isinstance(change, Advance):
@@ -294,6 +315,120 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
                 raise Conflict(f"session {change.session!r} was indexed anew meanwhile")
 
 
+def _as_decided_on(world: World, tx: StoreWrite, memory: Memory, base: Base) -> Stored:
+    """The row of a memory, which is what a change to it was decided on, in the index and on disk."""
+    held = tx.memory((memory.key,), memory.id)
+    current = held.memory.version if held else 0
+    if held is None or (current, held.digest) != (base.version, base.digest):
+        raise Conflict(
+            f"{memory.id} is at version {current}, the change was made on {base.version}; not saved",
+            base=base.version,
+            current=current,
+        )
+    if moved_by_hand(world, held):
+        raise Conflict(
+            f"{held.place} was edited by hand since it was read; not saved",
+            base=base.version,
+            current=current + 1,
+        )
+    return held
+
+
+def _refuse_second(world: World, tx: StoreWrite, before: Memory, after: Memory) -> None:
+    """One value of a slot is valid: what comes back to use may not be the second."""
+    now, slot = world.clock.now(), (after.subject, after.slot)
+    stays = before.status(now, world.zone) == "active" and slot == (before.subject, before.slot)
+    if stays or not after.slot or after.status(now, world.zone) != "active":
+        return
+    for other in tx.slot(after.key, *slot):
+        if other.memory.id != after.id and other.memory.status(now, world.zone) == "active":
+            raise taken_by(after, other.memory)
+
+
+def taken_by(memory: Memory, other: Memory) -> Conflict:
+    """Why `memory` cannot be in use again: `other` took its place."""
+    return Conflict(
+        f"{other.id} ({other.name!r}) is valid in the place of {memory.id}: archive or delete it, "
+        "or edit it instead; not saved",
+        reason="ALREADY_EXISTS",
+        holder=other.id,
+    )
+
+
+def _removals(world: World, tx: StoreWrite, plan: Plan) -> Iterator[_Removal]:
+    for change in plan.changes:
+        if isinstance(change, Delete):
+            row = _as_decided_on(world, tx, change.memory, change.base)
+            yield _Removal(change, row, *_on_disk(world, row))
+
+
+def _on_disk(world: World, row: Stored) -> tuple[str, int | None]:
+    """Digest and time of what is to go: of a stale row's file too, which is not what the index read."""
+    try:
+        data, stat = world.vault.read(row.place)
+    except (NotFound, Unavailable, Invalid):
+        return row.digest, row.stat.mtime_ns if row.stat else None
+    return markdown.digest(data), stat.mtime_ns
+
+
+def _drop_row(world: World, tx: StoreWrite, row: Stored) -> None:
+    key, id = row.memory.key, row.memory.id
+    tx.drop(key, id)
+    tx.set_shard(INDEX_LOG, str(row.place.folder), STALE)
+    drop_vector(world, key, id)
+
+
+def drop_vector(world: World, key: Key, id: str) -> None:
+    """Remove the vector of a deleted memory, whether there is an embedder or not.
+
+    Where its file says no, the job that fills the shelf takes it out later: nothing else depends on it.
+    """
+    if world.vectors is None or world.vault.stat(layout.VECTORS) is None:
+        return
+    try:
+        drop_vectors(world.vectors, shelf_of(key), (id,))
+    except (Unavailable, Corrupt) as error:
+        world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
+
+
+def _removed(world: World, removals: Sequence[_Removal]) -> tuple[Blocked, ...]:
+    """Remove the files of deleted memories; those that stay, and why."""
+    found: list[Blocked] = []
+    for removal in removals:
+        place = removal.row.place
+        problem = _remove(world, place, removal.digest)
+        if problem:
+            found.append(Blocked(removal.row.memory.id, place, problem))
+    return tuple(found)
+
+
+def _remove(world: World, place: Place, digest: str) -> str:
+    """Remove a file unless it says something else by now; why it is still there, `""` when it is not."""
+    try:
+        data = _held(world, place)
+        if data is not None and markdown.digest(data) == digest:
+            world.vault.remove(place)
+    except (Unavailable, Invalid) as error:
+        return error.message
+    return ""
+
+
+def remove_leftover(world: World, key: Key, id: str, place: Place, digest: str) -> str:
+    """Remove the file of a memory that was deleted; why it is still there, `""` when it is not.
+
+    Raises:
+        Unavailable: the database said no, or the folder could not be flushed.
+    """
+    with world.vault.exclusive():
+        if world.store.memory((key,), id) is not None:
+            return ""  # another process took a new file of that id in
+        drop_vector(world, key, id)
+        problem = _remove(world, place, digest)
+    if not problem:
+        world.vault.sync([place.folder])
+    return problem
+
+
 def _is_taken_up(tx: StoreWrite, change: Advance) -> bool:
     """End the job for a batch that is done again; False when it ended already."""
     return bool(tx.drop_jobs(change.realm, REDO, redo_key(change.redo, change.session)))
@@ -306,9 +441,12 @@ def _stands(tx: StoreWrite, change: Advance) -> bool:
     return any((one.position, one.message.id) == (change.cursor, change.last) for one in found)
 
 
-def _moved_by_hand(world: World, held: Stored) -> bool:
+def moved_by_hand(world: World, held: Stored) -> bool:
+    """Whether a person changed a memory's file, or put it back, since the index read it."""
     stat = world.vault.stat(held.place)
-    if stat is None or stat == held.stat:
+    if held.presence == "absent":
+        return stat is not None
+    if held.presence == "stale" or stat is None or stat == held.stat:
         return False
     return markdown.digest(world.vault.read(held.place)[0]) != held.digest
 
@@ -393,6 +531,7 @@ def _log(
     tx: StoreWrite,
     plan: Plan,
     writes: Sequence[_Write],
+    removals: Sequence[_Removal],
     undo: list[Callable[[], None]],
 ) -> None:
     """The record lines, one group for each owner's shard."""
@@ -402,6 +541,16 @@ def _log(
             write.put, owner=write.row.owner, digest=write.row.digest, path=write.row.place.path
         )
         groups.setdefault(write.row.owner, []).append((write.put.memory.key, line))
+    for one in removals:
+        owner = one.row.owner
+        line = records.of_delete(
+            one.delete,
+            owner=owner,
+            digest=one.digest,
+            path=one.row.place.path,
+            mtime_ns=one.mtime_ns,
+        )
+        groups.setdefault(owner, []).append((one.row.memory.key, line))
     for change in plan.changes:
         if isinstance(change, Advance):
             groups.setdefault(change.realm.owner, []).append((None, records.of_advance(change)))
@@ -489,14 +638,15 @@ def _drop(staged: Sequence[Staged]) -> None:
             continue
 
 
-def _settle(world: World, writes: Sequence[_Write]) -> None:
+def _settle(world: World, writes: Sequence[_Write], removals: Sequence[_Removal]) -> None:
     """Behind COMMIT the write stands; whether it outlives a power cut is unknown until it is flushed."""
     try:
         failpoints.hit("apply.committed")
         for write in writes:
             write.staged.settle()
-        if writes:
-            world.vault.sync(sorted({write.staged.place.folder for write in writes}))
+        places = [write.staged.place for write in writes] + [one.row.place for one in removals]
+        if places:
+            world.vault.sync(sorted({place.folder for place in places}))
         failpoints.hit("apply.done")
     except (OSError, Unavailable) as error:
         raise OutcomeUnknown(
@@ -520,6 +670,15 @@ def _tell(world: World, plan: Plan, applied: Applied) -> None:
                     scope=key.scope,
                     ref=key.ref,
                 )
+            case Delete(memory=memory):
+                key = memory.key
+                world.bus.emit(
+                    "memory.deleted",
+                    id=memory.id,
+                    owner=key.realm.owner,
+                    scope=key.scope,
+                    ref=key.ref,
+                )
             case Advance(verdicts=verdicts):
                 for verdict in verdicts:
                     if verdict.gate:
@@ -532,6 +691,8 @@ def _tell(world: World, plan: Plan, applied: Applied) -> None:
                         )
             case _:
                 pass
+    for one in applied.blocked:
+        world.bus.emit("file.blocked", degraded=True, id=one.id, path=str(one.place))
 
 
 # -- rows that no file holds: work, not memory ----------------------------------------------------

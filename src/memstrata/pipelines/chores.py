@@ -31,8 +31,8 @@ class Chores:
         self._hits: dict[tuple[Key, ...], dict[str, int]] = {}
 
     def on_event(self, event: Event) -> None:
-        """Listen for written memories."""
-        if event.name == "memory.written":
+        """Listen for memories that were written or deleted."""
+        if event.name in ("memory.written", "memory.deleted"):
             fields = event.fields
             realm = Realm(self._world.space, cast("str", fields["owner"]))
             with self._lock:

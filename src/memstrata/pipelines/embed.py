@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -15,6 +16,7 @@ from memstrata.pipelines.sight import Sight, message_id
 from memstrata.pipelines.world import World
 from memstrata.ports import Listing, Shelf, Stored, Vectored
 
+Held = Mapping[str, bytes]
 PART: Final = 64
 """Texts of one step: what a kill loses, and how often the progress moves."""
 _PAGE: Final = 2_000
@@ -51,13 +53,25 @@ def fill(world: World, shelf: Shelf) -> Filled | None:
     """
     if world.sight is None:
         return None
+    with _unseen(world):
+        held = world.sight.vectors.held(shelf)
+        reached = world.sight.vectors.reached(shelf)
     if shelf.kind == "message":
-        return _messages(world, world.sight, shelf)
-    return _memories(world, world.sight, shelf)
+        return _messages(world, world.sight, shelf, held, reached)
+    return _memories(world, world.sight, shelf, held)
 
 
-def _messages(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
-    reached = sight.vectors.reached(shelf)
+@contextmanager
+def _unseen(world: World) -> Iterator[None]:
+    """What fails in here costs vectors and nothing else, and is said."""
+    try:
+        yield
+    except MemstrataError as error:
+        world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
+        raise Unseen(error.message) from error
+
+
+def _messages(world: World, sight: Sight, shelf: Shelf, held: Held, reached: int) -> Filled | None:
     page = world.store.shelf(shelf, after=reached, limit=_PAGE)
     if not page:
         return None
@@ -68,7 +82,7 @@ def _messages(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
         )
         for one in page
     }
-    missing = _missing(sight, shelf, texts.values())
+    missing = _missing(held, texts.values())
     if not missing:
         return _kept(world, sight, shelf, (), page[-1].position)
     part = missing[:PART]
@@ -77,16 +91,17 @@ def _messages(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
     return _kept(world, sight, shelf, part, until)
 
 
-def _memories(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
+def _memories(world: World, sight: Sight, shelf: Shelf, held: Held) -> Filled | None:
     key = key_of(shelf)
     texts = [
         _text(one.id, passages.passage_of_memory(one.name, one.description, one.body))
         for one in (row.memory for row in _rows(world, key))
     ]
-    gone = sight.vectors.held(shelf).keys() - {one.id for one in texts}
+    gone = held.keys() - {one.id for one in texts}
     if gone:
-        apply.drop_vectors(sight.vectors, shelf, sorted(gone))
-    missing = _missing(sight, shelf, texts)
+        with _unseen(world):
+            apply.drop_vectors(sight.vectors, shelf, sorted(gone))
+    missing = _missing(held, texts)
     return _kept(world, sight, shelf, missing[:PART], None) if missing else None
 
 
@@ -97,9 +112,8 @@ def _rows(world: World, key: Key) -> Iterator[Stored]:
         after = page[-1].memory.id
 
 
-def _missing(sight: Sight, shelf: Shelf, texts: Iterable[_Text]) -> list[_Text]:
+def _missing(held: Held, texts: Iterable[_Text]) -> list[_Text]:
     """Those without a vector, or with one that was made from another text."""
-    held = sight.vectors.held(shelf)
     return [one for one in texts if held.get(one.id) != one.digest]
 
 
@@ -110,14 +124,13 @@ def _text(id: str, text: str) -> _Text:
 def _kept(
     world: World, sight: Sight, shelf: Shelf, texts: Sequence[_Text], reached: int | None
 ) -> Filled:
-    try:
+    with _unseen(world):
         made = sight.embedder.embed([one.text for one in texts], "passage") if texts else []
         failpoints.hit("embed.made")
         rows = [Vectored(one.id, one.digest, v) for one, v in zip(texts, made, strict=True)]
+        if rows:
+            sight.vectors.begin(sight.embedder.key)  # only what can be made anew makes others go
         apply.keep_vectors(sight.vectors, shelf, rows, reached)
-    except MemstrataError as error:
-        world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
-        raise Unseen(error.message) from error
     world.bus.emit("vectors.filled", kind=shelf.kind, vectors=len(rows))
     return Filled(len(rows))
 

@@ -112,6 +112,7 @@ def set_aside(world: World, realm: Realm, session: str, problem: str) -> bool:
 
 def _extracted(world: World, batch: Batch) -> Outcome:
     realm, session = batch.realm, batch.cursor.session
+    world = _within(world, batch.workspace)
     failpoints.hit("extract.gathered")
     id = world.clock.new_id("batch_")
     world.bus.emit("extraction.triggered", session=session, batch=id, messages=len(batch.queued))
@@ -194,6 +195,13 @@ def _propose(world: World, batch: Batch, chosen: Extractor, id: str) -> Proposal
         raise NoExtractor("no model is set and extraction.fallback is none; the messages wait")
     found = rules.extract(batch.messages, has_workspace=bool(batch.workspace), zone=world.zone)
     return Proposal(chosen.name, found)
+
+
+def _within(world: World, workspace: str) -> World:
+    """The world with the tighter settings of the batch's workspace, where its folder is there."""
+    bound = bind.bound(world).get(workspace) if workspace else None
+    there = bound is not None and bind.is_there(world, bound.root)
+    return world.within(bound.root) if bound is not None and there else world
 
 
 def _extractor(world: World, batch: Batch) -> Extractor:

@@ -80,7 +80,7 @@ def memories(
     no nearer than neutral texts are; with `sure` each of them has to be nearer.
     """
     classic = world.settings.search.profile == "classic"
-    depth = max(limit, fusion.LANE_DEPTH if classic else POOL)
+    depth = _depth(limit, fusion.LANE_DEPTH if classic else POOL)
     found = _Found()
     said = _by_words(world, keys, query, moment, types, depth, found)
     meant = _by_meaning(world, keys, query, moment, types, depth, found, sure)
@@ -95,6 +95,11 @@ def memories(
     ]
     hits.sort(key=lambda hit: (-hit.score, hit.stored.memory.id))
     return hits[:limit], tuple(found.degraded)
+
+
+def _depth(limit: int, pool: int) -> int:
+    """How deep a lane is asked: as deep for ten hits as for a hundred, that their order be the same."""
+    return pool if limit <= 2 * pool else limit
 
 
 def _by_words(
@@ -261,9 +266,11 @@ def messages(
     limit: int = 10,
 ) -> tuple[list[MessageHit], tuple[str, ...]]:
     """Messages for `query`, ranked by the fused score alone, and what was degraded."""
+    if session is not None:  # naming one reaches its messages whatever their workspace
+        workspaces = world.store.workspaces_of(realm, session)
     asked = Asked(realm, tuple(workspaces), session, tuple(roles))
     classic = world.settings.search.profile == "classic"
-    depth = max(limit, fusion.LANE_DEPTH if classic else POOL)
+    depth = _depth(limit, fusion.LANE_DEPTH if classic else POOL)
     degraded: list[str] = []
     said = _said(world, asked, query, depth, degraded)
     meant = _meant(world, asked, query, depth, bool(said), degraded)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar, cast
 
+from memstrata.domain import codec, lifecycle
 from memstrata.domain.memory import Evidence, Status, Type
+from memstrata.domain.records import MEMORY
 from memstrata.domain.scope import Scope, View
 from memstrata.domain.turn import Message
 from memstrata.errors import NotFound
 from memstrata.pipelines import lanes
 from memstrata.pipelines.world import World
-from memstrata.ports import Listing, Moment, Presence, Stored, VerdictRow
+from memstrata.ports import Listing, Moment, Presence, RecordLine, Stored, VerdictRow
 
 Kind = Literal["memory", "message"]
 KINDS: Final[tuple[Kind, ...]] = ("memory", "message")
@@ -275,15 +277,44 @@ def page(
 
 
 def history(world: World, view: View, id: str) -> tuple[Version, ...]:
-    """Every version of a memory, oldest first.
+    """Every version of a memory, oldest first; of a deleted one too.
 
     Raises:
         NotFound: no such id in the view.
     """
-    held = stored(world, view, id)
-    # By version, not by time alone: a clock may have been set back.
-    lines = sorted(world.store.records((held.memory.key,), id), key=lambda line: line.version)
+    lines = _lines(world, view, id)
     return tuple(_version(line.version, line.at, line.data) for line in lines)
+
+
+def _lines(world: World, view: View, id: str) -> list[RecordLine]:
+    """What was recorded of a memory, oldest version first."""
+    held = world.store.memory(view.keys, id)
+    lines = world.store.records(view.keys if held is None else (held.memory.key,), id)
+    if held is None and not lines:
+        raise NotFound("memory", id)
+    # By version, not by time alone: a clock may have been set back.
+    return sorted(lines, key=lambda line: line.version)
+
+
+def diff(world: World, view: View, id: str, old: int, new: int | None = None) -> str:
+    """A unified diff of what two versions of a memory say (`new` None: the newest); `""` when they say the same.
+
+    Raises:
+        NotFound: no such id in the view, or no such version.
+    """
+    lines = {one.version: one for one in _lines(world, view, id) if one.kind == MEMORY}
+    number = max(lines, default=0) if new is None else new
+    for wanted in (old, number):
+        if wanted not in lines:
+            raise NotFound("version", str(wanted))
+    before, after = (_text(world, view, lines[one]) for one in (old, number))
+    return lifecycle.difference(before, after, old_version=old, new_version=number)
+
+
+def _text(world: World, view: View, line: RecordLine) -> str:
+    fields = cast("Mapping[str, object]", line.data["memory"])
+    key = view.keys[0]  # a text does not say where it belongs
+    return lifecycle.text(codec.from_fields(fields, key, id=line.id, now=line.at, zone=world.zone))
 
 
 def _version(number: int, at: datetime, data: object) -> Version:

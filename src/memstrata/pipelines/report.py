@@ -245,7 +245,9 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
         return (Check("database", False, _some(faults), REINDEX),)
     state = status(world, realm, healed.problems, worker)
     totals = world.store.totals(world.space)
-    shown = sum(world.store.counts(world.store.keys(world.space), world.moment()).values())
+    counts = world.store.counts(world.store.keys(world.space), world.moment())
+    shown = sum(counts.values())
+    indexed = sum(count for (_, _, state), count in counts.items() if state != "archived")
     texts, said = totals["memory_texts"], totals["message_texts"]
     checks = [
         Check("database", True, "sound", REINDEX),
@@ -262,13 +264,14 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
         ),
         Check(
             "text index",
-            (texts, said) == (shown, totals["messages"]),
-            f"{texts} of {shown} memories and {said} of {totals['messages']} messages",
+            (texts, said) == (indexed, totals["messages"]),
+            f"{texts} of {indexed} memories and {said} of {totals['messages']} messages",
             REINDEX,
         ),
         Check(
             "vectors",
-            not any("vectors" in one for one in state.degraded),
+            not any("vectors" in one for one in state.degraded)
+            and (state.vectors[0] == state.vectors[1] or worker is not None),
             "; ".join(one for one in state.degraded if "vectors" in one)
             or f"{state.vectors[0]} of {state.vectors[1]}, {state.embedder}",
             "memstrata vectors rebuild",

@@ -13,12 +13,14 @@ from memstrata.domain import gates
 from memstrata.domain.memory import Memory
 from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Realm, Scope
-from memstrata.errors import Invalid
+from memstrata.errors import Invalid, Refused
 from memstrata.events import Bus
 from memstrata.pipelines.sight import Sight
-from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault
+from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault, Vectors
 from memstrata.settings import Settings
 
+BLOCKED: Final = "blocked_locally"
+"""What a deletion is called whose file could not be removed; reconcile tries again."""
 RULES: Final = "rules"
 """The name of the extractor that needs no model."""
 
@@ -77,12 +79,24 @@ class World:
     """The model that extracts; None: the host's does, else the rules do."""
     sight: Sight | None = None
     """What finds by meaning; None: words alone do."""
+    vectors: Vectors | None = None
+    """Where vectors lie, those of an embedder that is switched off too; None: nowhere."""
     hosts: Hosts | None = None
     """What hosts bring with a turn; None: no model can be asked here."""
 
-    def under(self, settings: Settings) -> World:
-        """The same world with a workspace's tighter settings."""
-        return replace(self, settings=settings)
+    tightened: Callable[[str], tuple[Settings, Scanner]] | None = None
+    """What a workspace's own settings, by its root, make of these, and the gate that follows from them."""
+
+    def within(self, root: str) -> World:
+        """The same world with the tighter settings and gate of the workspace `root`.
+
+        Raises:
+            Invalid: the workspace sets what it may not.
+        """
+        if self.tightened is None:
+            return self
+        settings, scanner = self.tightened(root)
+        return replace(self, settings=settings, scanner=scanner)
 
     def extractor(self, realm: Realm, session: str, host: str = "") -> Extractor:
         """Who extracts a session whose host named the model `host`: what is set, the host's, the rules."""
@@ -142,6 +156,20 @@ class World:
     def findings_of(self, memory: Memory) -> list[Finding]:
         """What the scanner finds in the words of a memory, each text by itself and all together."""
         return self.findings(words_of(memory))
+
+
+def refuse_sensitive(world: World, memory: Memory) -> None:
+    """Gate 5, before anything that a person types touches disk or index.
+
+    Raises:
+        Refused: it holds a credential or a private identifier.
+    """
+    refusal = gates.sensitive([finding.kind for finding in world.findings_of(memory)])
+    if refusal is not None:
+        world.bus.emit(
+            "candidate.refused", verdict="sensitive", gate="sensitive", session="", batch=""
+        )
+        raise Refused(refusal.gate, refusal.verdict, refusal.reason)
 
 
 @dataclass(frozen=True, slots=True)

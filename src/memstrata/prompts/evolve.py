@@ -40,8 +40,8 @@ def rulings(
 ) -> tuple[dict[int, Ruled], tuple[Rejected, ...]]:
     """The usable decisions by candidate (from 0), and the others (`index` is their candidate's).
 
-    A decision may only name a memory that was shown under its candidate; where just one was, it need
-    not name it. Of two decisions on one candidate the first counts.
+    A decision may only name a memory that was shown under its candidate, by its id or, as small models
+    do, by its name; where just one was, it need not name it. Of two decisions on one candidate the first counts.
     """
     ids = _ids(known)
     found: dict[int, Ruled] = {}
@@ -72,7 +72,10 @@ def _target(named: str, memories: Sequence[Memory], ids: Mapping[str, str]) -> s
     if not named:
         return memories[0].id if len(memories) == 1 else ""
     shown = {name: one.id for one in memories for name in (one.id, ids[one.id])}
-    return shown.get(named) or shown.get(named.lower(), "")
+    if found := shown.get(named) or shown.get(named.lower()):
+        return found
+    by_name = [one.id for one in memories if one.name.casefold() == named.casefold()]
+    return by_name[0] if len(by_name) == 1 else ""
 
 
 def _told(one: Candidate | Memory) -> str:

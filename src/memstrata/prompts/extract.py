@@ -33,6 +33,7 @@ _CJK: Final = Regex("[\u3400-\u9fff]")
 _OWNER: Final = frozenset(("user", "the user", "i", "me", "myself", "用户", "我", "本人"))
 _LETTERS: Final = Regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\\W\\d_]+")
 _JAPANESE: Final = ("HIRAGANA", "KATAKANA")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？\n])")
 _ANSWER: Final = Regex(
     r"\A\W*(?:yes|yeah|yep|yup|right|exactly|correct|true|sure|ok|okay|agreed|absolutely|definitely"
     r"|indeed|please|no|nope|never|always)\b|\A\W*(?:是|对|好|嗯|行|可以|没错|当然|不)",
@@ -287,6 +288,11 @@ def _authority(item: CandidateItem, sources: Sequence[_Source]) -> Authority:
 
 
 def _speaks_of(source: _Source, item: CandidateItem) -> bool:
+    """Whether it says something of it: a question only asks for what another then says."""
+    sentences = _SENTENCE_END.split(source.message.content[:MOST_CHARACTERS])
+    said = [one.rstrip() for one in sentences if _LETTERS.search(one)]
+    if all(one.endswith(("?", "？")) for one in said):
+        return False
     told = {term.text for term in terms.query_terms(f"{item.name} {item.description}")}
     return not told.isdisjoint(terms.index_terms(source.message.content[:MOST_CHARACTERS]))
 

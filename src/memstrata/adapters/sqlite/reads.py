@@ -188,6 +188,10 @@ class Reads(ABC):
             Ranked(rows.stored(tuple(row), known[number]), -cost) for number, cost, *row in found
         ]
 
+    def workspaces_of(self, realm: Realm, session: str) -> list[str]:
+        with self._reading() as db:
+            return _session_workspaces(db, realm, session)
+
     def valid_memories(
         self, keys: Sequence[Key], ids: Sequence[str], moment: Moment, *, types: Sequence[Type] = ()
     ) -> dict[str, Stored]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Final
 
+import apsw
+
 from memstrata.adapters.sqlite.connection import Connection
 from memstrata.adapters.sqlite.pool import Pool
-from memstrata.errors import Corrupt
+from memstrata.errors import Corrupt, Unavailable
 
 _TEXTS: Final = ("memory_text", "message_text")
 _JSON: Final = ("memories", "records")
@@ -26,6 +28,11 @@ def faults(pool: Pool) -> list[str]:
             return [*_unread_rows(db), *_lost_words(db)] if found == ["ok"] else found
     except Corrupt as error:
         return [error.message]
+    except Unavailable as error:
+        # A damaged number makes SQLite ask for more memory than there is.
+        if isinstance(error.__cause__, apsw.NoMemError):
+            return [f"it cannot be checked ({error.__cause__})"]
+        raise
 
 
 def _unread_rows(db: Connection) -> Iterator[str]:

@@ -99,6 +99,10 @@ class SqliteVectors:
         reason, self._file.lost = self._file.lost, ""
         return reason
 
+    def expect(self, embedding: str) -> None:
+        """Work for that embedder, and leave what another made as it is until `begin`."""
+        self._file.embedding = embedding
+
     def begin(self, embedding: str) -> bool:
         """Keep vectors of that embedder from here on; True when others were there, which are gone now.
 
@@ -130,7 +134,7 @@ class SqliteVectors:
     def held(self, shelf: Shelf) -> dict[str, bytes]:
         """By id: the hash of the text that its vector was made from."""
         with self._file.reading() as db:
-            state = _state(db, shelf)
+            state = self._own_state(db, shelf)
             found: dict[str, bytes] = dict(db.all("held", {"shelf": state.number}))
             _counted(db, len(found), state)
         return found
@@ -138,7 +142,7 @@ class SqliteVectors:
     def reached(self, shelf: Shelf) -> int:
         """The position up to which a shelf of messages is filled, 0 for none."""
         with self._file.reading() as db:
-            return _state(db, shelf).reached
+            return self._own_state(db, shelf).reached
 
     def put(self, shelf: Shelf, rows: Sequence[Vectored], reached: int | None = None) -> None:
         """Store vectors, in the place of older ones of the same ids, and how far the shelf is filled.
@@ -199,7 +203,7 @@ class SqliteVectors:
     def counts(self, space: str) -> dict[Shelf, int]:
         """How many vectors each shelf of a space has, empty ones left out."""
         with self._file.reading() as db:
-            found = db.all("counts", {"space": space})
+            found = [] if self._is_anothers(db) else db.all("counts", {"space": space})
         return {Shelf(Realm(space, owner), kind, ref): n for owner, kind, ref, n in found}
 
     def clear(self) -> None:
@@ -216,6 +220,14 @@ class SqliteVectors:
         self._shelves.clear()
 
     # -- whose vectors -------------------------------------------------------------------------
+
+    def _own_state(self, db: Connection, shelf: Shelf) -> _State:
+        """A shelf's row; of another embedder's vectors we have none."""
+        return _State() if self._is_anothers(db) else _state(db, shelf)
+
+    def _is_anothers(self, db: Connection) -> bool:
+        """Whether the vectors are not ours; whoever expects none may look at any."""
+        return bool(self._file.embedding) and bool(self._foreign(_meta(db)[1]))
 
     def _foreign(self, embedding: str) -> str:
         """Why vectors of `embedding` are not ours, `""` when they are, or are nobody's yet."""

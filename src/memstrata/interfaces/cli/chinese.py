@@ -36,7 +36,10 @@ _HELP: Final = {
     "Trace where a memory came from and what superseded it, or what came of a message.": (
         "追溯记忆的来源与取代关系，或由某条消息产生的记忆。"
     ),
-    "Show every version of a memory, oldest first.": "显示一条记忆的所有版本，最旧的在前。",
+    "Show every version of a memory, oldest first; of a deleted one too.": (
+        "显示一条记忆的所有版本，最旧的在前；已删除的也可以。"
+    ),
+    "what changed from version A to B, instead": "改为显示版本 A 到 B 的变化",
     "Show what became of each candidate and why, newest first.": "显示每个候选的结果及原因，最新的在前。",
     "Add a memory by hand; only the sensitive gate stands before it.": (
         "手动添加一条记忆；只经过敏感信息关卡。"
@@ -62,6 +65,9 @@ _HELP: Final = {
     ),
     "also batches of which a candidate was refused so (quota)": (
         "也重新提取有候选因此被拒的批次（quota 即超额）"
+    ),
+    "has no ## heading and no entry such as - 2026-05-01: …; not saved": (
+        "没有 ## 标题，也没有如“- 2026-05-01: …”的条目；未保存"
     ),
     "embedder": "向量模型",
     "vectors": "向量",
@@ -377,6 +383,38 @@ _TEAM: Final = {
     "your text is kept in {path}": "你的文本保存在 {path}",
 }
 
+_LIFECYCLE: Final = {
+    "Put things right": "更正",
+    "Correct a memory: a new version, yours from here on. Where it came from stays on record.": (
+        "更正一条记忆：产生新版本，此后以你为准。原来的来源仍有记录。"
+    ),
+    "Put a memory aside: it stays in its file, nothing finds or injects it.": (
+        "归档一条记忆：文件保留，不再检索或注入。"
+    ),
+    "Bring back a memory that was put aside or has ended, or what an older version said.": (
+        "恢复已归档或已失效的记忆，或恢复旧版本的内容。"
+    ),
+    "Delete a memory for good, its file too. What it said stays in history.": (
+        "彻底删除一条记忆，连同其文件。它说过的仍在历史中。"
+    ),
+    'a name it is about (may be repeated); "" for none': '涉及的名称（可重复）；"" 表示没有',
+    "0 to 1 (else 1)": "0 到 1（否则为 1）",
+    'when it happened; "" for unknown': '何时发生；"" 表示未知',
+    'until when; "" for unknown': '到何时为止；"" 表示未知',
+    'the last day that counts; "" for no end': '最后适用日；"" 表示无期限',
+    "refuse if it is another (else the newest)": "版本不符就拒绝（否则为最新版本）",
+    "change it as Markdown in your editor ($EDITOR)": "在编辑器（$EDITOR）里以 Markdown 修改",
+    "with what it said then (see history)": "恢复成当时的内容（见 history）",
+    "do not ask": "不询问",
+    "nothing was deleted": "什么都没有删除",
+    "deleted: {what}": "已删除：{what}",
+    "deleted": "删除",
+    "delete {what}? [y/N]": "删除 {what} 吗？[y/N]",
+    "its file could not be removed and is tried again: {path} ({why})": (
+        "其文件无法移除，稍后会再试：{path}（{why}）"
+    ),
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -385,4 +423,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_STATE,
     **_DEMO,
     **_TEAM,
+    **_LIFECYCLE,
 }

@@ -131,12 +131,20 @@ def trace(
 def history(
     door: Door,
     id: options.Id,
+    diff: Annotated[
+        tuple[int, int] | None,
+        typer.Option("--diff", metavar="A B", help="what changed from version A to B, instead"),
+    ] = None,
     workspace: options.Workspace = None,
     agent: options.Agent = None,
 ) -> Reply:
-    """Show every version of a memory, oldest first."""
+    """Show every version of a memory, oldest first; of a deleted one too."""
     with door.open() as memory:
-        found = memory.history(id, workspace=door.workspace(memory, workspace), agent=agent)
+        where = door.workspace(memory, workspace)
+        if diff is not None:
+            told = memory.diff(id, *diff, workspace=where, agent=agent)
+            return Reply({"diff": told}, lambda out: out.text(told) if told else None)
+        found = memory.history(id, workspace=where, agent=agent)
     return Reply(wire.answer("history", found), lambda out: render.versions(out, found))
 
 

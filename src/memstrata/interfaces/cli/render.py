@@ -116,10 +116,15 @@ def versions(out: Out, found: Sequence[Version]) -> None:
     """The versions of a memory, oldest first."""
     headings = said("version", "when", "change", "who", "memory", "why")
     rows = [
-        (str(v.version), when(v.at), say(v.verb), v.who, named(v.name, v.description), v.why)
+        (str(v.version), when(v.at), _change(v), v.who, named(v.name, v.description), v.why)
         for v in found
     ]
     out.table(headings, rows)
+
+
+def _change(one: Version) -> str:
+    """How a version came about. A verdict that something is over is called delete, too."""
+    return say("deleted") if one.verb == "delete" else say(one.verb)
 
 
 def trace(out: Out, found: Trace) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from memstrata.errors import Invalid, Refused
 from memstrata.interfaces import wire
 from memstrata.interfaces.cli import door as doors
-from memstrata.interfaces.cli import options, render
+from memstrata.interfaces.cli import editor, options, render
 from memstrata.interfaces.cli.door import Door, Reply, command
 from memstrata.interfaces.cli.texts import say
 
@@ -29,6 +28,11 @@ Private = Annotated[
     bool, typer.Option("--private", help="your private document, not the team's of a project")
 ]
 Rev = Annotated[int | None, typer.Option("--rev", metavar="N", help="an older revision")]
+
+
+_SIGNS: Final = re.compile(r"[\W_]+")
+_NOTHING: Final = ("", "noupdate", "nochange")
+"""What says that there is nothing to save, freed of its signs."""
 
 
 def register(app: typer.Typer) -> None:
@@ -83,9 +87,9 @@ def edit(
     with _document(door, private, workspace) as document:
         if file is None and sys.stdin.isatty():
             return _edited_by_hand(door, document)
-        text = sys.stdin.read() if file in (None, "-") else _read(str(file))
+        text = sys.stdin.read() if file in (None, "-") else editor.read(str(file))
         found = document.save(text, base_rev=base_rev, allow_deletions=allow_deletions)
-    return _saved(door, found)
+    return _saved(door, found, text)
 
 
 def history(door: Door, private: Private = False, workspace: options.Workspace = None) -> Reply:
@@ -169,13 +173,13 @@ def _about(found: Shown) -> Iterator[str]:
         yield say("the file says something else and is left as it is: {why}", why=found.problem)
 
 
-def _saved(door: Door, found: SaveResult) -> Reply:
-    """The answer to a save; for a person a save that failed is an error like any other.
+def _saved(door: Door, found: SaveResult, text: str = "") -> Reply:
+    """The answer to a save of `text`; for a person a save that failed is an error like any other.
 
     Raises:
         Refused, Invalid: the document cannot be saved so.
     """
-    error = _error(found)
+    error = _error(found, text)
     if error is not None and not door.json:
         raise error
     return Reply(
@@ -186,7 +190,12 @@ def _saved(door: Door, found: SaveResult) -> Reply:
     )
 
 
-def _error(found: SaveResult) -> Invalid | Refused | None:
+def _error(found: SaveResult, text: str) -> Invalid | Refused | None:
+    if found.status == "no_op" and _SIGNS.sub("", text).lower() not in _NOTHING:
+        # A model's chatter of a few words is no document; a person's few words are meant.
+        return Invalid(
+            "document", say("has no ## heading and no entry such as - 2026-05-01: …; not saved")
+        )
     if found.status != "error":
         return None
     if found.reason == "sensitive":
@@ -198,60 +207,13 @@ def _error(found: SaveResult) -> Invalid | Refused | None:
 
 
 def _edited_by_hand(door: Door, document: MemoryDocument) -> Reply:
-    """The document changed in an editor; what is not saved stays in a file, and stderr says where."""
+    """The document as it was changed in an editor."""
     before = document.read()
-    path = _temporary(before.memory_md)
-    saved = False
-    try:
-        text = _edited(path)
+
+    def save(text: str) -> Reply:
         if text.strip() == before.memory_md.strip():
-            saved = True
             return Reply(wire.answer("team", before), lambda out: out.text(say("nothing changed")))
-        reply = _saved(door, document.save(text, base_rev=before.rev, allow_deletions=True))
-        saved = reply.exit_code == 0
-        return reply
-    finally:
-        if saved:
-            path.unlink()
-        else:
-            sys.stderr.write(f"{say('your text is kept in {path}', path=path)}\n")
+        saved = document.save(text, base_rev=before.rev, allow_deletions=True)
+        return _saved(door, saved, text)
 
-
-def _temporary(text: str) -> Path:
-    import tempfile
-
-    handle, name = tempfile.mkstemp(prefix="memstrata-", suffix=".md")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f"{text}\n" if text else "")
-    return Path(name)
-
-
-def _edited(path: Path) -> str:
-    """What the editor made of the file.
-
-    Raises:
-        Invalid: it cannot be run, or it ended with an error.
-    """
-    import shlex
-    import subprocess
-
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    try:
-        ended = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
-    except (OSError, ValueError) as error:
-        raise Invalid("EDITOR", f"{editor!r} cannot be run: {error}") from error
-    if ended:
-        raise Invalid("EDITOR", f"{editor!r} ended with {ended}; nothing was saved")
-    return _read(str(path))
-
-
-def _read(path: str) -> str:
-    """A file's text.
-
-    Raises:
-        Invalid: it cannot be read.
-    """
-    try:
-        return Path(path).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise Invalid("file", f"{path!r} cannot be read: {error}") from error
+    return editor.edited(f"{before.memory_md}\n" if before.memory_md else "", save)

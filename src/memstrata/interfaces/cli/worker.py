@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
-from queue import SimpleQueue
 from threading import Thread
 from typing import Annotated, Final, Self
 
@@ -16,6 +16,10 @@ from memstrata.interfaces.cli.texts import say
 
 PANEL = "Look after it"
 _ENDING: Final = (signal.SIGTERM, signal.SIGINT)
+_SOON: Final = 0.1
+"""Seconds until the thread that waited for the work to end has noticed that the home is closed."""
+_DONE: Final = 0
+"""No signal: the work is done."""
 
 
 def register(app: typer.Typer) -> None:
@@ -52,17 +56,21 @@ class _Signals:
     """SIGTERM and SIGINT as an end in good order: what waits is worked off within its time limit.
 
     An exception out of a signal handler can come between any two steps, also while a lock is being
-    taken. So a signal is only noted; the work goes on in another thread, and this one listens. What
-    comes while the home opens or closes waits until that is done. Only a SIGINT behind another signal
+    taken. So a signal is only noted; the work goes on in another thread, and this one listens: at a
+    pipe, for a signal that comes just before it waits for anything else would not wake it. What comes
+    while the home opens or closes waits until that is done. Only a SIGINT behind another signal
     breaks off what this thread does, once: the batch that it waits for is left to the next worker.
     """
 
     def __init__(self) -> None:
         self.heard: list[int] = []
-        self._ends: SimpleQueue[None] = SimpleQueue()
         self._broken_off = False
+        self._thread: Thread | None = None
 
     def __enter__(self) -> Self:
+        self._ends, self._told = os.pipe()
+        os.set_blocking(self._told, False)
+        self._woken = signal.set_wakeup_fd(self._told)
         self._before = {one: signal.signal(one, self._hear) for one in _ENDING}
         return self
 
@@ -70,6 +78,13 @@ class _Signals:
         # The process is about to end as it was told to; told again it must not end otherwise.
         for one, before in self._before.items():
             signal.signal(one, signal.SIG_IGN if self.heard else before)
+        signal.set_wakeup_fd(self._woken)
+        if self._thread is not None:
+            self._thread.join(_SOON)
+            if self._thread.is_alive():
+                return  # a batch goes on; it will still tell the pipe that it ended
+        os.close(self._ends)
+        os.close(self._told)
 
     def work(self, work: Callable[[], object]) -> None:
         """Return when a signal was heard, or when `work`, in a thread of its own, came to its end."""
@@ -78,15 +93,16 @@ class _Signals:
             try:
                 work()
             finally:
-                self._ends.put(None)
+                os.write(self._told, bytes([_DONE]))
 
-        Thread(target=run, name="memstrata-idle", daemon=True).start()
-        self._ends.get()
+        self._thread = Thread(target=run, name="memstrata-idle", daemon=True)
+        self._thread.start()
+        while os.read(self._ends, 1)[0] not in (_DONE, *_ENDING):
+            pass  # a signal that is another's
 
     def _hear(self, number: int, _: object) -> None:
-        """Called between any two steps of the main thread: a `SimpleQueue` is made for that."""
+        """Called between any two steps of the main thread, when the pipe has the signal already."""
         self.heard.append(number)
-        self._ends.put(None)
         if number == signal.SIGINT and len(self.heard) > 1 and not self._broken_off:
             self._broken_off = True
             raise KeyboardInterrupt

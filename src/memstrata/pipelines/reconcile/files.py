@@ -23,7 +23,7 @@ from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, Unavailable
 from memstrata.pipelines import apply
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import lines, shards
-from memstrata.pipelines.world import Problem, Report, World
+from memstrata.pipelines.world import BLOCKED, Problem, Report, World
 from memstrata.ports import FileStat, Listing, RecordLine, Stored, StoreWrite
 
 GUARD_FROM: Final = 4
@@ -191,7 +191,11 @@ def _file(
         memory = markdown.parse(data, str(place), key, now=now, zone=world.zone)
         held = _holder(row, rows, memory, place, world)
         known = _newest_line(world, key, memory.id)
-        if known is not None and known.data.get("digest") == digest:
+        deleted = known is not None and known.kind == records.DELETE
+        if held is None and deleted and _is_what_was_deleted(world, key, known, data, stat):
+            _remove_leftover(world, key, memory.id, place, digest, report)
+            return None
+        if known is not None and not deleted and known.data.get("digest") == digest:
             again = lines.recorded(world, known, key)
             return Found(Stored(again, place, digest, str(known.data["author"]), stat), held, "")
         _refuse_sensitive(world, memory, place)
@@ -201,9 +205,13 @@ def _file(
         return Found(
             Stored(edited, place, digest, author, stat),
             held,
-            "edited by hand" if newest else "made by hand",
+            "edited by hand" if held or (newest and not deleted) else "made by hand",
         )
     except Corrupt as error:
+        id = "" if row else _deleted_as(world, key, digest, stat)
+        if id:
+            _remove_leftover(world, key, id, place, digest, report)
+            return None
         report.problems.append(Problem(error.path, error.problem, error.line))
         return _stale(row, stat, error, now)
     except Invalid as error:
@@ -229,6 +237,46 @@ def _newest_line(world: World, key: Key, id: str) -> RecordLine | None:
     lines = world.store.records((key,), id)
     # Of two lines of one version and instant (a source was added) the later one stands.
     return max(reversed(lines), key=lambda line: (line.version, line.at), default=None)
+
+
+def _is_what_was_deleted(
+    world: World, key: Key, line: RecordLine | None, data: bytes, stat: FileStat
+) -> bool:
+    """Whether a file is a deleted memory's, in any state that was recorded: an old branch brings those back."""
+    if line is None or not (markdown.names_itself(data) or _is_the_file(line, stat)):
+        return False
+    recorded = {one.data.get("digest") for one in world.store.records((key,), line.id)}
+    return markdown.digest(data) in recorded
+
+
+def _is_the_file(line: RecordLine, stat: FileStat) -> bool:
+    """Whether it is the very file that a deletion found: plain words may have been written again since."""
+    return line.data.get("mtime_ns") == stat.mtime_ns
+
+
+def _deleted_as(world: World, key: Key, digest: str, stat: FileStat) -> str:
+    """The deleted memory whose file has these bytes, `""` for none: one that cannot be read names no id."""
+    for id, (_, recorded) in world.store.record_versions(key).items():
+        line = _newest_line(world, key, id) if recorded == digest else None
+        if line is not None and line.kind == records.DELETE and _is_the_file(line, stat):
+            return id
+    return ""
+
+
+def _remove_leftover(
+    world: World, key: Key, id: str, place: Place, digest: str, report: Report
+) -> None:
+    """The file of a deleted memory is there, still or again: it goes."""
+    problem = apply.remove_leftover(world, key, id, place, digest)
+    if not problem:
+        report.actions.append(f"removed {place}: {id} was deleted")
+        return
+    report.problems.append(
+        Problem(
+            str(place), f"{BLOCKED}: {id} was deleted, but its file cannot be removed ({problem})"
+        )
+    )
+    world.bus.emit("file.blocked", degraded=True, id=id, path=str(place))
 
 
 def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:

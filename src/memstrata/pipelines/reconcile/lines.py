@@ -11,7 +11,7 @@ from typing import cast
 from memstrata.domain import checks, codec, layout, markdown, times
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory
-from memstrata.domain.records import BATCH, MEMORY
+from memstrata.domain.records import BATCH, DELETE, MEMORY
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines import apply, bind
@@ -81,7 +81,7 @@ def _decoder(owner: str) -> Callable[[bytes], RecordLine]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Invalid("line", f"is no record line: {error}") from error
-        if found.kind == MEMORY:
+        if found.kind in (MEMORY, DELETE):
             _check_memory(found)
         return found
 
@@ -91,7 +91,8 @@ def _decoder(owner: str) -> Callable[[bytes], RecordLine]:
 def _check_memory(line: RecordLine) -> None:
     """A memory's line says where it belongs and what it is; what it is in detail is checked on use."""
     key, fields = line.data.get("key"), line.data.get("memory")
-    if not isinstance(key, Mapping) or not isinstance(fields, Mapping):
+    whole = line.kind == DELETE or isinstance(fields, Mapping)
+    if not isinstance(key, Mapping) or not whole:
         raise Invalid("line", "is no memory's record: it has no key or no memory")
     checks.ref("id", line.id)
     parse_scope(key.get("scope"))
@@ -132,12 +133,15 @@ def _carry_out(
     """Finish a write whose lines are there and whose rows are not, but for files that a person changed since."""
     for line in group:
         key = _key_of(world, line)
-        if line.kind != MEMORY or key is None:
+        if line.kind not in (MEMORY, DELETE) or key is None:
             continue
         if any((one.tx, one.part) == (line.tx, line.part) for one in tx.records((key,), line.id)):
             continue
         held = tx.memory((key,), line.id)
         if held is not None and held.memory.version > line.version:
+            continue
+        if line.kind == DELETE:
+            _carry_out_deletion(world, tx, line, held, report)
             continue
         row = _written_again(world, line, key, held, {held.digest} if held else set(), undo, report)
         if row is not None:
@@ -146,6 +150,19 @@ def _carry_out(
             report.actions.append(
                 f"carried out version {line.version} of {line.id}, which was interrupted"
             )
+
+
+def _carry_out_deletion(
+    world: World, tx: StoreWrite, line: RecordLine, held: Stored | None, report: Report
+) -> None:
+    """Drop the row of a memory that was being deleted; its file goes when its folder is looked at."""
+    now = None if held is None else _bytes(world, held.place)
+    if held is None or (now is not None and markdown.digest(now) != line.data["digest"]):
+        return
+    tx.drop(held.memory.key, line.id)
+    tx.set_shard(apply.INDEX_LOG, str(held.place.folder), apply.STALE)
+    apply.drop_vector(world, held.memory.key, line.id)
+    report.actions.append(f"carried out the deletion of {line.id}, which was interrupted")
 
 
 def _written_again(
