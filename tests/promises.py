@@ -79,6 +79,7 @@ PROMISES: Final[dict[str, str]] = {
     "context.own-words": "Our own context, repeated by the assistant or pasted back, changes nothing.",
     "prompt.never-memory": "No text of a prompt becomes a memory.",
     "extract.language": "A memory is in the language of the user's words.",
+    "search.entity-hop": "One hop over shared entities adds related memories behind the direct hits.",
     "vectors.meaning": "What shares no word with a query is found by its meaning.",
     "vectors.fresh": "A vector is of the text as it is now; that of an older text finds nothing.",
     "vectors.another-embedder": "Another embedder: vectors are refilled, text serves meanwhile, nothing is extracted.",

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -151,6 +152,26 @@ def test_confidence_weighs_and_messages_know_none_of_it(
     after = memory.search("Tarnow")
     assert after[0].score == pytest.approx(tarnow.confidence / 61 * math.exp(-1))
     assert before[1].score == after[1].score == pytest.approx(1 / 61)
+
+
+@pytest.mark.promise("search.entity-hop")
+def test_one_hop_over_shared_entities_adds_what_is_related(memory: Memory, tmp_path: Path) -> None:
+    def add(name: str, description: str, *entities: str, **where: Any) -> None:
+        memory.add(name=name, description=description, entities=entities, **where)
+
+    add("ferry", "The ferry is run by Odile", "Odile")
+    add("shop", "ODILE owns a shop for sails", "odile", "Sails")
+    add("sail", "Sails are sewn from old flags", "Sails")
+    add("cheese", "Odile, a cheese from the hills")
+    add("bens", "Odile sings", "Odile", user="ben")
+    add("gone", "Odile had a dog", "Odile", valid_until="2020-01-01")
+    hits = memory.search("ferry", kinds=("memory",))
+    assert [(hit.name, hit.lanes) for hit in hits] == [
+        ("ferry", ("fulltext",)),
+        ("shop", ("entity",)),
+    ]
+    assert [hit.name for hit in memory.search("ferry", kinds=("memory",), limit=1)] == ["ferry"]
+    assert [hit.name for hit in memory.search("dog", kinds=("memory",))] == []
 
 
 # -- when ---------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memstrata.domain import budget, fusion, passages, ranking, terms
+from memstrata.domain.likeness import OWNER
 from memstrata.domain.memory import Memory, Type
 from memstrata.domain.plan import EMBED
 from memstrata.domain.scope import Key, Realm
@@ -25,6 +26,10 @@ from memstrata.ports import Listing, Moment, Near, SaidAt, Scores, Shelf, Stored
 FULL_TEXT: Final = "fulltext"
 VECTORS: Final = "vectors"
 BY_TYPE: Final = "type"
+ENTITY: Final = "entity"
+"""What shares a named thing with a direct hit."""
+HOPS_FROM: Final = 5
+"""The entities of so many of the best hits lead on."""
 CONTEXT: Final = "context"
 """What was said just before or behind a hit."""
 FAILED: Final = "full text failed"
@@ -94,7 +99,37 @@ def memories(
         for id, score in scores.items()
     ]
     hits.sort(key=lambda hit: (-hit.score, hit.stored.memory.id))
-    return hits[:limit], tuple(found.degraded)
+    related = _related(world, keys, hits[:limit], moment, types, limit) if said else []
+    return [*hits[:limit], *related], tuple(found.degraded)
+
+
+def _related(
+    world: World,
+    keys: Sequence[Key],
+    hits: Sequence[MemoryHit],
+    moment: Moment,
+    types: Sequence[Type],
+    limit: int,
+) -> list[MemoryHit]:
+    """Behind the direct hits, where there is room: what shares a named thing with one of the best, one hop on."""
+    named = {
+        terms.fold(name): name
+        for hit in hits[:HOPS_FROM]
+        for name in hit.stored.memory.entities
+        if terms.fold(name) not in OWNER
+    }
+    if not named or len(hits) >= limit:
+        return []
+    wanted = terms.query_terms(" ".join(named.values()))
+    known = {hit.stored.memory.id for hit in hits}
+    found = world.store.search_memories(keys, wanted, moment, types=types, limit=POOL)
+    related = [
+        hit.stored
+        for hit in found
+        if hit.stored.memory.id not in known
+        and named.keys() & {terms.fold(name) for name in hit.stored.memory.entities}
+    ]
+    return [MemoryHit(row, 0.0, (ENTITY,)) for row in related[: limit - len(hits)]]
 
 
 def _depth(limit: int, pool: int) -> int:
