@@ -146,6 +146,7 @@ class AsyncVerbs:
     extract = _verb(Verbs.extract)
     import_ = _verb(Verbs.import_)
     reindex = _verb(Verbs.reindex)
+    fill_vectors = _verb(Verbs.fill_vectors)
     rebuild_vectors = _verb(Verbs.rebuild_vectors)
     reconcile = _verb(Verbs.reconcile)
     status = _verb(Verbs.status)

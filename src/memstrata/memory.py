@@ -612,6 +612,24 @@ class Verbs:
         self._opened = found
         return found
 
+    def fill_vectors(
+        self, *, most: int | None = None, progress: Progress | None = None
+    ) -> worker.Worked | None:
+        """Make the vectors that lack, where nobody else does the home's background work.
+
+        None when somebody does, when none lack, or when more than `most` do: then `drain` is the way.
+
+        Raises:
+            Unavailable: the disk or the database said no; the rest waits.
+        """
+        world = self._world
+        if world.sight is None or not world.settings.memory.enabled:
+            return None
+        lacking = sum(world.sight.missing(world.store, world.space, world.moment()).values())
+        if not lacking or (most is not None and lacking > most):
+            return None
+        return self._holder.embed(progress)
+
     def rebuild_vectors(self, *, progress: Progress | None = None) -> worker.Worked:
         """Clear every vector and make all of them again.
 

@@ -500,3 +500,14 @@ def test_whatever_is_said_has_its_chinese(
     ):
         assert chinese(*arguments).code in (0, 4, 6)
     assert table.asked == set()
+
+
+@pytest.mark.promise("vectors.meaning")
+def test_a_search_makes_the_few_vectors_that_lack(cli: Run) -> None:
+    env = {"MEMSTRATA_EMBEDDING__MODEL": ""}
+    cli("add", "--name", "diet", "--description", "Does not eat meat", env=env)
+    cli("add", "--name", "home", "--description", "Lives in Tarnow since May", env=env)
+    ran = cli("search", "is she a vegetarian", "--json", env=env)
+    (first, *_) = ran.json["hits"]
+    assert (first["name"], first["lanes"], ran.json["degraded"]) == ("diet", ["vectors"], [])
+    assert ran.err == ""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import Final
 
+from memstrata.domain.plan import EMBED
 from memstrata.errors import MemstrataError, Unavailable
 from memstrata.jobs import requests
 from memstrata.jobs.requests import Desk, Doors
@@ -152,6 +153,21 @@ class Holder:
         if is_late() and self._world.store.jobs(None):
             raise Unavailable("it was not done in time; the rest waits")
         return done
+
+    def embed(self, progress: Progress | None = None) -> Worked | None:
+        """Make the vectors that lack, here; None when another process does the background work.
+
+        Raises:
+            Unavailable: the disk or the database said no.
+        """
+        held = None if self._is_here() else self._office.lock.take(DRAIN, self._world.clock.now())
+        if held is None:
+            return None
+        try:
+            shift = self._shift(True, lambda: False, progress)
+            return work_off(self._world, replace(shift, kinds=(EMBED,)))
+        finally:
+            held.release()
 
     def _shift(
         self, every: bool, stop: Callable[[], bool], progress: Progress | None = None

@@ -76,8 +76,8 @@ class Worked:
 class Shift:
     """How one worker works: `who` holds the leases, `chance` gives numbers in [0, 1).
 
-    `every`: whatever waits for its turn, too, and a disk that says no is the caller's to hear of;
-    `stop` is asked between two batches, `progress` told after each.
+    Only jobs of these `kinds`. `every`: whatever waits for its turn, too, and a disk that says no is
+    the caller's to hear of; `stop` is asked between two batches, `progress` told after each.
     """
 
     who: str
@@ -85,6 +85,7 @@ class Shift:
     every: bool = False
     stop: Callable[[], bool] = lambda: False
     progress: Progress | None = None
+    kinds: tuple[str, ...] = tuple(KINDS)
 
 
 def work_off(world: World, shift: Shift) -> Worked:
@@ -98,7 +99,7 @@ def work_off(world: World, shift: Shift) -> Worked:
         Unavailable: the disk or the database said no; the jobs wait.
     """
     done = Worked()
-    if not _ready(world):
+    if not _ready(world, shift):
         return done
     apply.free_jobs(world)
     shy: dict[int, Unavailable] = {}
@@ -110,12 +111,12 @@ def work_off(world: World, shift: Shift) -> Worked:
     return done
 
 
-def _ready(world: World) -> tuple[str, ...]:
-    """The kinds of jobs that can be done now."""
+def _ready(world: World, shift: Shift) -> tuple[str, ...]:
+    """The kinds of the shift's jobs that can be done now."""
     if not world.settings.memory.enabled:
         return ()
     rests = _no_extractor(world) or bool(ledger.paused(world))
-    return tuple(name for name, kind in KINDS.items() if not (kind.extracts and rests))
+    return tuple(name for name in shift.kinds if not (KINDS[name].extracts and rests))
 
 
 def _no_extractor(world: World) -> bool:
@@ -160,7 +161,7 @@ def _behind(world: World) -> int:
 
 def _next(world: World, shift: Shift, but: frozenset[int]) -> Job | None:
     until = world.clock.now() + LEASE
-    return apply.lease_job(world, Lease(shift.who, until, _ready(world), shift.every, but))
+    return apply.lease_job(world, Lease(shift.who, until, _ready(world, shift), shift.every, but))
 
 
 def _work(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, cast
 
 import typer
 
+from memstrata.errors import Unavailable
 from memstrata.interfaces import wire
 from memstrata.interfaces.cli import options, render
 from memstrata.interfaces.cli.door import Door, Reply, command
+from memstrata.interfaces.cli.progress import bars
 from memstrata.interfaces.cli.texts import say
 
 PANEL = "Look things up"
+FILLED = 256
+"""So many vectors are made on the way of a search, where no worker runs: a few seconds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -52,7 +57,9 @@ def search(
 ) -> Reply:
     """Search memories, then messages, best first."""
     kinds: dict[str, Any] = {"kinds": kind} if kind else {}
-    with door.open() as memory:
+    with bars() as progress, door.open() as memory:
+        with suppress(Unavailable):  # the search says what it lacks
+            memory.fill_vectors(most=FILLED, progress=progress)
         found = memory.search(
             query,
             scope=cast("Any", scope),
