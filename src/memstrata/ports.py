@@ -397,8 +397,8 @@ class Vectors(Protocol):
         """Keep vectors of that embedder from here on; True when others were there, which are gone now."""
         ...
 
-    def held(self, shelf: Shelf) -> dict[str, bytes]:
-        """By id: the hash of the text that its vector was made from."""
+    def held(self, shelf: Shelf, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        """By id, of all or of some: the hash of the text that its vector was made from."""
         ...
 
     def reached(self, shelf: Shelf) -> int:
@@ -837,6 +837,10 @@ class StoreRead(Protocol):
 
     def jobs(self, realm: Realm | None, states: Sequence[str] = ("waiting",)) -> list[Job]:
         """Jobs in those states, earliest due first; None for every realm (the worker's view)."""
+        ...
+
+    def waits(self, realm: Realm, kind: str, key: str) -> bool:
+        """Whether a job of that kind and key is on the list, in any state."""
         ...
 
     def verdicts(

@@ -900,8 +900,11 @@ class StoreContract:
         with store.transaction() as write:
             write.drop_job(waiting.number)
         assert store.jobs(None, ("waiting", "running", "parked", "done")) == []
+        assert not store.waits(ANN, "extract", "s1")
         enqueue(store, "s1", day(5))
         assert store.jobs(ANN)[0].number > waiting.number
+        assert store.waits(ANN, "extract", "s1")
+        assert not any(store.waits(*one) for one in ((BOB, "extract", "s1"), (ANN, "redo", "s1")))
 
     def test_leased_is_what_is_due_first(self, store: Store) -> None:
         for session, due in (("late", day(9)), ("second", day(5)), ("first", day(4))):

@@ -364,6 +364,12 @@ class VectorsContract:
         vectors.put(ANNS, rows("m2"))
         assert ids(vectors) == {"m2"}
 
+    def test_some_that_are_held(self, vectors: Vectors) -> None:
+        vectors.put(ANNS, rows("m1", "m2"))
+        every = vectors.held(ANNS)
+        assert vectors.held(ANNS, ["m2", "unknown"]) == {"m2": every["m2"]}
+        assert vectors.held(ANNS, []) == {}
+
     def test_expecting_takes_nothing_away(self, vectors: Vectors, opening: str) -> None:
         vectors.put(ANNS, rows("m1"), reached=7)
         script = (

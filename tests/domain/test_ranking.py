@@ -62,14 +62,6 @@ def test_bm25_by_hand() -> None:
     assert ranking.bm25({0: 1}, [2.0], 0, 0, ranking.B) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(
-    "groups, having, expected",
-    [(0, 9, 0), (10, 0, 0), (100, 1, 1), (10, 15, 6), (10, 900, 10)],
-)
-def test_groups_having_a_term(groups: int, having: int, expected: int) -> None:
-    assert ranking.groups_having(groups, having) == expected
-
-
 def test_the_rare_word_counts_more() -> None:
     turns = [turn(1, counts={TILDA: 1}, group="a"), turn(5, counts={FERRY: 1}, group="b")]
     assert places(turns) == [5, 1]

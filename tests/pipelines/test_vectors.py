@@ -72,8 +72,15 @@ def test_an_edit_by_hand_has_its_vector_made_anew(seeing: Memory) -> None:
     assert seeing.status().vectors == (5, 5)
     before = seeing.search("keeps an orchard", kinds=("memory",))
     assert work.id not in [hit.id for hit in before if hit.lanes == ("vectors",)], "of the old text"
+
+    def lanes() -> tuple[str, ...]:
+        hits = seeing.search("apples and pears", kinds=("memory",))
+        return next(hit.lanes for hit in hits if hit.id == work.id)
+
+    assert lanes() == ("fulltext",), "nor does it weigh beside words"
     assert seeing.drain().vectors == 1
     assert names(seeing, "keeps an orchard")[0] == "work"
+    assert lanes() == ("fulltext", "vectors")
 
 
 @pytest.mark.promise("vectors.fresh")

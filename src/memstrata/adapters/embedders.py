@@ -8,6 +8,7 @@ from typing import Final
 
 from memstrata.adapters.embed_http import HttpEmbedder
 from memstrata.adapters.embed_local import LocalEmbedder
+from memstrata.adapters.endpoints import with_version
 from memstrata.errors import Invalid
 from memstrata.ports import Embedder
 
@@ -65,14 +66,8 @@ def _endpoint(provider: str, model: str, url: str, key: str) -> tuple[str, str]:
                 raise Invalid("OPENAI_API_KEY", "is not set, and embedding.api_key is empty")
             return elsewhere or _OPENAI, key
         case "ollama":
-            return _with_version(url or os.environ.get("OLLAMA_BASE_URL", "") or _OLLAMA), key
+            return with_version(url or os.environ.get("OLLAMA_BASE_URL", "") or _OLLAMA), key
         case _:
             if not url:
                 raise Invalid("embedding.base_url", f"is needed for {provider}:{model[:80]}")
             return url, key
-
-
-def _with_version(url: str) -> str:
-    """Ollama is named by its host alone; what speaks OpenAI's language lies under /v1."""
-    host = url.strip().rstrip("/")
-    return host if "/" in host.partition("://")[2] else f"{host}/v1"

@@ -16,6 +16,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
+from memstrata.adapters.endpoints import with_version
 from memstrata.errors import Invalid, ModelFailed
 from memstrata.ports import Answer, Question, Rung
 
@@ -214,17 +215,11 @@ class _Endpoint:
                 return _openai(name, url, key, loop.client)
             case "ollama":
                 url = url or os.environ.get("OLLAMA_BASE_URL", "") or _OLLAMA
-                return _compatible("ollama", name, _with_version(url), key, loop.client)
+                return _compatible("ollama", name, with_version(url), key, loop.client)
             case "openai-compatible":
                 if not url:
                     raise Invalid("extraction.base_url", f"is needed for openai-compatible:{name}")
                 return _compatible("openai-compatible", name, url, key, loop.client)
-
-
-def _with_version(url: str) -> str:
-    """Ollama is named by its host alone; what speaks OpenAI's language lies under /v1."""
-    host = url.rstrip("/")
-    return host if "/" in host.partition("://")[2] else f"{host}/v1"
 
 
 def _anthropic(name: str, url: str, key: str, client: httpx2.AsyncClient) -> ProviderModel:

@@ -19,7 +19,7 @@ from memstrata.ports import Listing, Shelf, Stored, Vectored
 Held = Mapping[str, bytes]
 PART: Final = 64
 """Texts of one step: what a kill loses, and how often the progress moves."""
-_PAGE: Final = 2_000
+_PAGE: Final = 256
 """Messages looked at in one step when they have vectors already, as after a reindex."""
 _EVERY: Final = Listing()
 
@@ -53,12 +53,9 @@ def fill(world: World, shelf: Shelf) -> Filled | None:
     """
     if world.sight is None:
         return None
-    with _unseen(world):
-        held = world.sight.vectors.held(shelf)
-        reached = world.sight.vectors.reached(shelf)
     if shelf.kind == "message":
-        return _messages(world, world.sight, shelf, held, reached)
-    return _memories(world, world.sight, shelf, held)
+        return _messages(world, world.sight, shelf)
+    return _memories(world, world.sight, shelf)
 
 
 @contextmanager
@@ -71,7 +68,9 @@ def _unseen(world: World) -> Iterator[None]:
         raise Unseen(error.message) from error
 
 
-def _messages(world: World, sight: Sight, shelf: Shelf, held: Held, reached: int) -> Filled | None:
+def _messages(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
+    with _unseen(world):
+        reached = sight.vectors.reached(shelf)
     page = world.store.shelf(shelf, after=reached, limit=_PAGE)
     if not page:
         return None
@@ -82,6 +81,8 @@ def _messages(world: World, sight: Sight, shelf: Shelf, held: Held, reached: int
         )
         for one in page
     }
+    with _unseen(world):
+        held = sight.vectors.held(shelf, [one.id for one in texts.values()])
     missing = _missing(held, texts.values())
     if not missing:
         return _kept(world, sight, shelf, (), page[-1].position)
@@ -91,8 +92,10 @@ def _messages(world: World, sight: Sight, shelf: Shelf, held: Held, reached: int
     return _kept(world, sight, shelf, part, until)
 
 
-def _memories(world: World, sight: Sight, shelf: Shelf, held: Held) -> Filled | None:
+def _memories(world: World, sight: Sight, shelf: Shelf) -> Filled | None:
     key = key_of(shelf)
+    with _unseen(world):
+        held = sight.vectors.held(shelf)
     texts = [
         _text(one.id, passages.passage_of_memory(one.name, one.description, one.body))
         for one in (row.memory for row in _rows(world, key))

@@ -183,8 +183,12 @@ def _by_meaning(
                 found.degraded.append(told)
             for one, row in _nearest(world, key, scores, moment, types, depth):
                 near[one.id], rows[one.id] = one.score, row
-            known = [id for id, row in found.rows.items() if row.memory.key == key]
-            near |= {id: one.score for id, one in scores.of(known).items()}
+            known = {id: row.memory for id, row in found.rows.items() if row.memory.key == key}
+            near |= {
+                id: one.score
+                for id, one in scores.of(list(known)).items()
+                if one.digest == _digest(known[id])
+            }
     except Unavailable as error:
         world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
         found.degraded.append(f"{BLIND}: {error.message}")
@@ -235,10 +239,7 @@ def _believed(
 
 def _unfilled(world: World, shelf: Shelf, vectors: int) -> str:
     """What is to be said while a good part of a shelf has no vector yet."""
-    waiting = any(
-        job.kind == EMBED and job.key == job_key(shelf) for job in world.store.jobs(shelf.realm)
-    )
-    if not waiting or world.sight is None:
+    if world.sight is None or not world.store.waits(shelf.realm, EMBED, job_key(shelf)):
         return ""
     lacking = world.sight.missing(world.store, world.space, world.moment()).get(shelf, 0)
     if lacking * 10 <= vectors:

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from memstrata.domain.scope import Key, Realm
 from memstrata.errors import MemstrataError, Unavailable
-from memstrata.ports import Embedder, Moment, Scores, Shelf, StoreRead, Vector, Vectors
+from memstrata.ports import Embedder, Moment, Shelf, StoreRead, Vector, Vectors
 
 REMEMBERED: Final = 256
 """Queries whose vectors are kept: a recall asks the same more than once, and so do people."""
@@ -64,14 +64,6 @@ class Sight:
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return vector
-
-    def scores(self, shelf: Shelf, query: str) -> Scores:
-        """How near a shelf's texts are to a query.
-
-        Raises:
-            Unavailable: no vectors now, and why.
-        """
-        return self.vectors.scores(shelf, self.query(query))
 
     def missing(self, store: StoreRead, space: str, moment: Moment) -> dict[Shelf, int]:
         """By shelf: about how many texts lack a vector, told from counts; only shelves that lack some."""

@@ -212,8 +212,8 @@ ORDER BY m.text;
 SELECT doc FROM message_spots WHERE term >= :term AND term <= :until;
 
 -- name: message_rows
--- The rows of some messages of a realm, and who spoke, by session and id.
-SELECT m.text, m.session, m.id, m.role
+-- The rows of some messages of a realm, by session and id.
+SELECT m.text, m.session, m.id
 FROM json_each(:ids) wanted CROSS JOIN messages m
     ON m.realm = :realm AND m.session = (wanted.value ->> 0) AND m.id = (wanted.value ->> 1);
 
@@ -314,6 +314,10 @@ SELECT j.number, k.space, k.owner, kind, key, state, attempts, due, problem, at_
 FROM jobs j JOIN keys k ON k.number = j.realm
 WHERE state IN (SELECT value FROM json_each(:states)) AND (:realm IS NULL OR j.realm = :realm)
 ORDER BY due, j.number;
+
+-- name: waits
+-- Whether there is a job of a kind and key.
+SELECT 1 FROM jobs WHERE realm = :realm AND kind = :kind AND key = :key LIMIT 1;
 
 -- name: verdicts
 -- A realm's verdicts, newest first.

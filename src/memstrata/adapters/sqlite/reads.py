@@ -226,7 +226,7 @@ class Reads(ABC):
         values = {"ids": json.dumps(ids, ensure_ascii=False)}
         with self._reading() as db:
             found = db.all("message_rows", {**values, "realm": realm_number(db, realm)})
-        return {(session, id): row for row, session, id, _ in found}
+        return {(session, id): row for row, session, id in found}
 
     def said_at(self, places: Sequence[int]) -> dict[int, SaidAt]:
         with self._reading() as db:
@@ -316,6 +316,11 @@ class Reads(ABC):
                 return []
             found = db.all("jobs", {"realm": number, "states": rows.listed(states)})
         return [rows.job(row) for row in found]
+
+    def waits(self, realm: Realm, kind: str, key: str) -> bool:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "kind": kind, "key": key}
+            return db.one("waits", values) is not None
 
     def verdicts(
         self,

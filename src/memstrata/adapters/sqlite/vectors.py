@@ -131,10 +131,12 @@ class SqliteVectors:
             self._file.anew(embedding, unless=True)
         return others
 
-    def held(self, shelf: Shelf) -> dict[str, bytes]:
-        """By id: the hash of the text that its vector was made from."""
+    def held(self, shelf: Shelf, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        """By id, of all or of some: the hash of the text that its vector was made from."""
         with self._file.reading() as db:
             state = self._own_state(db, shelf)
+            if ids is not None:
+                return dict(db.all("held_some", {"shelf": state.number, "ids": listed(ids)}))
             found: dict[str, bytes] = dict(db.all("held", {"shelf": state.number}))
             _counted(db, len(found), state)
         return found

@@ -85,6 +85,11 @@ SELECT owner, kind, ref, vectors FROM shelves WHERE space = :space AND vectors >
 -- The ids of a shelf and what their vectors were made from.
 SELECT id, digest FROM vectors WHERE shelf = :shelf;
 
+-- name: held_some
+-- Some ids of a shelf and what their vectors were made from.
+SELECT id, digest FROM vectors
+WHERE shelf = :shelf AND id IN (SELECT value FROM json_each(:ids));
+
 -- name: rows
 -- The rows of a shelf.
 SELECT row FROM vectors WHERE shelf = :shelf;
