@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 import tomllib
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -28,8 +29,10 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from random import Random
 from typing import Final
+from unittest.mock import patch
 
 import apsw
+import numpy as np
 
 from bench import common
 from memstrata import Memory
@@ -37,18 +40,21 @@ from memstrata.domain import layout
 from memstrata.domain import memory as domain
 from memstrata.domain.scope import Key, Realm
 from memstrata.pipelines import apply
-from memstrata.ports import Stored
+from memstrata.pipelines.read import Hits
+from memstrata.ports import Side, Stored, Vector
 
 OUT: Final = Path(__file__).with_suffix(".md")
 _TURNS: Final = 100
 _PROCESSES: Final = 8
 _SCOPE: Final = 300
+_SEEN: Final = 200
 _WORDS: Final = tuple(
     f"{start}{end}"
     for start in "bar cor del fen gar hol jun kel lom mer nor pal quin ros sal tor ul ver wil yor".split()
     for end in "ad eck ian olt ump ash ise ory ant ule".split()
 )
 _NOW: Final = datetime(2026, 3, 1, 9, tzinfo=UTC)
+_DIMENSION: Final = 896
 
 Timed = Callable[[], object]
 
@@ -370,6 +376,62 @@ def _plain_index() -> Callable[[str], object]:
     return common.porter({one.id: f"{one.name} {one.description} {one.body}" for one in ours})
 
 
+class MadeUp:
+    """An embedder whose vectors come from a seed that is the text's: they mean nothing, and cost nothing."""
+
+    key = "made up"
+    dimension = _DIMENSION
+    remote = False
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[Vector]:
+        """A vector a text, anywhere on the sphere."""
+        found = (
+            np.random.default_rng(zlib.crc32(text.encode())).standard_normal(_DIMENSION, np.float32)
+            for text in texts
+        )
+        return [(one / np.linalg.norm(one)).tobytes() for one in found]
+
+    def floor(self, query: Vector, cjk: bool) -> float:
+        """None is known."""
+        return -1.0
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def seeing(folder: Path) -> Iterator[Ratio]:
+    """A hybrid search in a scope of 200 among 1,000 and among 100,000 memories, each with a vector."""
+    with (
+        patch("memstrata.bootstrap.open_embedder", lambda *_, **__: MadeUp()),
+        ExitStack() as stack,
+    ):
+        few, many = (
+            stack.enter_context(opened(folder / f"seeing{rows}")) for rows in (1_000, 100_000)
+        )
+        for memory, rows in ((few, 1_000), (many, 100_000)):
+            fill(memory, rows, own=_SEEN)
+            memory.rebuild_vectors()
+            held = memory._world.vectors
+            assert held is not None
+            assert sum(held.counts("local").values()) == rows
+        dice = Random(6)
+        queries = [sentence(dice, 4) for _ in range(300)]
+        calls: dict[str, Callable[[str], Hits]] = {
+            "few": lambda query: few.search(query, kinds=("memory",)),
+            "many": lambda query: many.search(query, kinds=("memory",)),
+        }
+        for call in calls.values():
+            assert not call(queries[0]).degraded
+        found = rounds(len(queries), {name: _each(call, queries) for name, call in calls.items()})
+    for name, seconds in found.items():
+        print(f"hybrid, {name}: p50 {1000 * statistics.median(seconds):.2f} ms")
+    yield Ratio(
+        f"p50 of a hybrid search in a scope of {_SEEN} among 100,000 memories with vectors beside among 1,000",
+        ratios(found["many"], found["few"]),
+        "≤ 1.5",
+    )
+
+
 def opening(folder: Path) -> Iterator[Ratio]:
     """Opening homes of 0, 1,000 and 10,000 memories that nothing changed since."""
     homes = {count: folder / f"home{count}" for count in (0, 1_000, 10_000)}
@@ -459,7 +521,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="memstrata-bench-") as name:
         folder = Path(name)
         found = list(starting())
-        for measure in (writing, together, importing, reading, opening):
+        for measure in (writing, together, importing, reading, seeing, opening):
             found += measure(folder)
     common.write(chosen.out, report(found))
     print(chosen.out.read_text(encoding="utf-8"))
