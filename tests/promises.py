@@ -221,4 +221,7 @@ PROMISES: Final[dict[str, str]] = {
     "case.m18": "The last day counts; a namesake of an expired fact is its own memory.",
     "case.m19": "The budget holds and the bytes stand.",
     "case.m20": "A turn sent again is one turn, also after a restart.",
+    # -- settings while open --------------------------------------------------------------------
+    "settings.live": "A setting takes effect at the next turn; what needs a new start says so.",
+    "settings.edit": "`configure` checks a setting, keeps the file's comments, and refuses what cannot be.",
 }

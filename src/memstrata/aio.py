@@ -154,6 +154,8 @@ class AsyncVerbs:
     workspace_of = _verb(Verbs.workspace_of)
     test_extraction = _verb(Verbs.test_extraction)
     config = _verb(Verbs.config)
+    settings = _verb(Verbs.settings)
+    configure = _verb(Verbs.configure)
 
     async def session(
         self,

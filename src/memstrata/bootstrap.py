@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import tzinfo
 from functools import lru_cache
 from importlib.util import find_spec
@@ -34,7 +35,7 @@ from memstrata.pipelines import reconcile
 from memstrata.pipelines.sight import Sight
 from memstrata.pipelines.world import Hosts, World
 from memstrata.ports import Clock, Embedder, Model, Scanner
-from memstrata.settings import GatesSettings, Loaded, Settings, for_workspace, load
+from memstrata.settings import GatesSettings, Loaded, Settings, at_once, for_workspace, load
 
 DEFAULT_HOME: Final = "~/.memstrata"
 
@@ -83,7 +84,7 @@ class Memory(Verbs):
         try:
             lock = FileLock(place / "worker.lock")
             socket = UnixSocket(place / "run" / "memstrata.sock")
-            made = cls(world, loaded, who, lock=lock, socket=socket, role=cls.role)
+            made = cls(world, loaded, who, lock=lock, socket=socket, role=cls.role, refit=_refit)
             made.home = place
             made._opened = reconcile.reconcile(world)
         except BaseException:
@@ -230,6 +231,38 @@ def _hosts() -> Hosts | None:
     return Hosts(PydanticAiModel, check_name)
 
 
+@lru_cache(maxsize=64)
+def _scanner(gates: GatesSettings) -> Detector:
+    return Detector(gates.private, gates.patterns)
+
+
+def _tightened(loaded: Loaded) -> Callable[[str], tuple[Settings, Scanner]]:
+    """What a workspace's own settings make of `loaded`."""
+
+    def tightened(root: str) -> tuple[Settings, Scanner]:
+        found = for_workspace(loaded, Path(root)).settings
+        return found, _scanner(found.gates)
+
+    return tightened
+
+
+def _refit(world: World, loaded: Loaded) -> tuple[World, Loaded]:
+    """The world with the settings as the files say now, but for those that need it to be opened again.
+
+    Raises:
+        Invalid: a file or a setting in it is wrong.
+    """
+    found = loaded.again()
+    chosen = at_once(found.settings, world.settings)
+    kept = Loaded(chosen, found.origins, found.path.parent, found.arguments)
+    return replace(
+        world,
+        settings=chosen,
+        scanner=_scanner(chosen.gates),
+        tightened=_tightened(kept),
+    ), kept
+
+
 def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> World:
     settings = loaded.settings
     kind = "" if settings.worker.allow_network_home else network_file_system(home)
@@ -246,21 +279,13 @@ def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> Wor
     bus = Bus()
     bus.listen(log.sink)
 
-    @lru_cache(maxsize=64)
-    def scanner(gates: GatesSettings) -> Detector:
-        return Detector(gates.private, gates.patterns)
-
-    def tightened(root: str) -> tuple[Settings, Scanner]:
-        found = for_workspace(loaded, Path(root)).settings
-        return found, scanner(found.gates)
-
     sight = _sight(home, settings)
     return World(
         vault=FileVault(home),
         store=SqliteStore(home / "memstrata.db", backups=home / "backups"),
         clock=clock,
         tokens=ToktokTokenizer(settings.tokens.tokenizer),
-        scanner=scanner(settings.gates),
+        scanner=_scanner(settings.gates),
         bus=bus,
         settings=settings,
         zone=zone_of(settings),
@@ -269,5 +294,5 @@ def _world(home: Path, loaded: Loaded, clock: Clock, model: Model | None) -> Wor
         sight=sight,
         vectors=SqliteVectors(home / VECTORS.path) if sight is None else sight.vectors,
         hosts=_hosts(),
-        tightened=tightened,
+        tightened=_tightened(loaded),
     )

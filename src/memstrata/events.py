@@ -32,6 +32,8 @@ NAMES: Final = (
     "index.healed",
     "index.rebuilt",
     "home.opened",
+    "settings.changed",
+    "settings.refused",
     "worker.started",
     "worker.stopped",
     "worker.failed",

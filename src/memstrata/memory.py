@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import Enum
 from os import PathLike
 from pathlib import Path
 from random import random
+from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, markdown
+from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
     MAX_BODY,
@@ -52,9 +54,9 @@ from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
 from memstrata.pipelines.trial import Trial
-from memstrata.pipelines.world import Report, World, refuse_sensitive
+from memstrata.pipelines.world import Problem, Report, World, refuse_sensitive
 from memstrata.ports import HomeLock, Listing, Model, Socket, Stored, VerdictRow
-from memstrata.settings import Loaded
+from memstrata.settings import Loaded, Setting, changed, described
 from memstrata.team_document import MemoryDocument
 
 Path_ = str | PathLike[str]
@@ -68,6 +70,10 @@ LONGEST_WAIT: Final = 1e6
 """Seconds; threads can wait no longer than the system's largest number of them."""
 QUERY: Final = 1_000_000
 _CURSOR: Final = re.compile(r"[0-9]{1,18}")
+
+
+Refit = Callable[[World, Loaded], tuple[World, Loaded]]
+"""What makes the world anew with the settings as the files say now."""
 
 
 class Kept(Enum):
@@ -98,9 +104,15 @@ class Verbs:
         lock: HomeLock,
         socket: Socket,
         role: str,
+        refit: Refit | None = None,
     ) -> None:
         self._world = world
         self._loaded = loaded
+        self._refit = refit
+        self._config = Place(HOME, loaded.path.name)
+        self._seen = world.vault.stat(self._config)
+        self._settings_problem = ""
+        self._refitting = Lock()
         self._realm = owner
         self._lock = lock
         self._chores = Chores(world)
@@ -108,7 +120,7 @@ class Verbs:
         self._opened = Report()
         self._closed = False
         doors = Doors(self._recalled, self.search, self.status)
-        self._holder = Holder(world, Office(lock, socket, role, random, doors, self._after))
+        self._holder = Holder(self._fresh, Office(lock, socket, role, random, doors, self._after))
 
     # -- turns --------------------------------------------------------------------------------
 
@@ -270,6 +282,7 @@ class Verbs:
         type: str | None = None,
         status: str | None = None,
         text: str = "",
+        newest: bool = False,
         limit: int = 50,
         cursor: str | None = None,
         workspace: Path_ | None = None,
@@ -277,6 +290,8 @@ class Verbs:
         user: str | None = None,
     ) -> Page[Record]:
         """Memories in the order of their ids, a page at a time, ended ones included unless `status` says.
+
+        With `newest` the last one comes first.
 
         Raises:
             Invalid: the argument that is wrong.
@@ -288,6 +303,7 @@ class Verbs:
             types=() if type is None else (parse_type(type),),
             statuses=() if status is None else (cast("Any", status),),
             text=checks.string("text", text),
+            newest=bool(newest),
         )
         return read.page(
             world,
@@ -653,8 +669,11 @@ class Verbs:
 
     def status(self) -> report.Status:
         """What there is, how it is searched and what is degraded."""
-        found = self._opened.problems
-        return report.status(self._world, self._realm, found, self._lock.holder())
+        world = self._fresh()
+        found = list(self._opened.problems)
+        if self._settings_problem:
+            found.append(Problem(str(self._loaded.path), self._settings_problem))
+        return report.status(world, self._realm, found, self._lock.holder())
 
     def doctor(self) -> tuple[report.Check, ...]:
         """Every check of the home, each with what it found and what to do."""
@@ -673,6 +692,34 @@ class Verbs:
         return tuple(
             (key, _masked(key, value), origin) for key, value, origin in self._loaded.rows()
         )
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting with value, default, origin and what it is for; keys masked, as the files say now.
+
+        Raises:
+            Invalid: a file that is no TOML, or a setting in it that is wrong.
+        """
+        return tuple(
+            replace(one, value=_masked(one.key, one.value))
+            for one in described(self._loaded.again())
+        )
+
+    def configure(self, key: str, value: object | None) -> tuple[Setting, ...]:
+        """Set a setting in the home's config.toml, its comments kept; None takes it out again.
+
+        Raises:
+            Invalid: an unknown key, or a value that cannot be; nothing was changed.
+            Unavailable: the disk said no; nothing was changed.
+        """
+        path = self._loaded.path
+
+        def edit(held: bytes | None) -> bytes:
+            text = (held or b"").decode("utf-8-sig")
+            return changed(text, path, checks.string("key", key), value).encode()
+
+        apply.edit_text(self._world, self._config, edit)
+        self._fresh()
+        return self.settings()
 
     def test_extraction(self) -> Trial:
         """Call the model that is set with two made-up messages; nothing of it is kept but the ledger's line."""
@@ -714,11 +761,35 @@ class Verbs:
         """`Session.recall` for another process."""
         return self.session(session, **view).recall(message, max_tokens=max_tokens)
 
+    def _fresh(self) -> World:
+        """The world, with the settings that the home's config.toml holds now.
+
+        A file that cannot be used changes nothing; `status` says so until it is mended.
+        """
+        if self._refit is None or self._closed:
+            return self._world
+        stat = self._world.vault.stat(self._config)
+        if stat != self._seen:
+            with self._refitting:
+                if stat != self._seen:
+                    self._take_up(self._refit)
+                    self._seen = stat
+        return self._world
+
+    def _take_up(self, refit: Refit) -> None:
+        try:
+            self._world, self._loaded = refit(self._world, self._loaded)
+        except Invalid as error:
+            self._settings_problem = error.message
+            self._world.bus.emit("settings.refused", degraded=True, field=error.field)
+        else:
+            self._settings_problem = ""
+            self._world.bus.emit("settings.changed")
+
     def _under(self, bound: bind.Workspace | None) -> World:
         """The world under a workspace's own settings."""
-        if bound is None:
-            return self._world
-        return self._world.within(bound.root)
+        world = self._fresh()
+        return world if bound is None else world.within(bound.root)
 
     def _bound(self, workspace: Path_ | None) -> bind.Workspace | None:
         """The workspace of a path; one that was not bound is, and what its folder holds is taken in."""
@@ -760,7 +831,7 @@ class Verbs:
         )
 
     def _refuse_disabled(self) -> None:
-        if not self._world.settings.memory.enabled:
+        if not self._fresh().settings.memory.enabled:
             raise Denied("memory is switched off (memory.enabled = false); nothing was deleted")
 
     def _one(

@@ -202,12 +202,16 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What `Store.memories` filters by. Empty tuples mean "any"; `text` is matched in name or description."""
+    """What `Store.memories` filters by. Empty tuples mean "any"; `text` is matched in name or description.
+
+    `newest`: from the newest id to the oldest.
+    """
 
     types: tuple[Type, ...] = ()
     statuses: tuple[Status, ...] = ()
     text: str = ""
     presences: tuple[Presence, ...] = ("live", "stale")
+    newest: bool = False
 
 
 # -- the ports -----------------------------------------------------------------------------------
@@ -689,7 +693,7 @@ class StoreRead(Protocol):
         after: str = "",
         limit: int = 1000,
     ) -> list[Stored]:
-        """Rows under `keys` that pass `listing`, by id, those behind the id `after`.
+        """Rows under `keys` that pass `listing`, by id, those behind the id `after` ("" for all).
 
         Status is computed at `moment.now` and `moment.today`: archived, else invalid (`invalid_at` ≤ now),
         else expired (`valid_until` < today), else active.

@@ -10,9 +10,10 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -230,15 +231,60 @@ class Settings(BaseModel):
     tokens: TokensSettings = TokensSettings.model_construct()
 
 
+NEEDS_RESTART: Final = (
+    "timezone",
+    "extraction.model",
+    "extraction.base_url",
+    "extraction.api_key",
+    "embedding.",
+    "tokens.",
+    "worker.",
+    "log.",
+)
+"""What an open home does not take up until it is opened again: keys, or how they begin."""
+
 Origins = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as a person sees it; `choices` are all values there are, empty where any may stand."""
+
+    key: str
+    value: object
+    default: object
+    origin: str
+    description: str
+    choices: tuple[str, ...] = ()
 
 
 class Loaded:
     """Settings with the origin of each value: `default`, a file, `environment NAME` or `argument`."""
 
-    def __init__(self, settings: Settings, origins: Origins) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        origins: Origins,
+        home: Path = Path(),
+        arguments: Mapping[str, object] | None = None,
+    ) -> None:
         self.settings = settings
         self.origins = origins
+        self._home = home
+        self.arguments = arguments
+
+    @property
+    def path(self) -> Path:
+        """The user's file."""
+        return self._home / "config.toml"
+
+    def again(self) -> Loaded:
+        """The same layers, as they are now.
+
+        Raises:
+            Invalid: see `load`.
+        """
+        return load(self._home, self.arguments)
 
     def rows(self) -> Iterator[tuple[str, object, str]]:
         """(key, value, origin) of every setting, in order."""
@@ -258,6 +304,16 @@ def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]
             yield f"{prefix}{name}", field.description or ""
 
 
+def _choices(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The settings of which all values are known."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _choices(kind, f"{prefix}{name}.")
+        elif get_origin(kind) is Literal:
+            yield f"{prefix}{name}", get_args(kind)
+
+
 DESCRIPTIONS: Final[Mapping[str, str]] = dict(_keys(Settings))
 KEYS: Final = tuple(DESCRIPTIONS)
 TABLES: Final = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
@@ -269,6 +325,15 @@ _MORE_ONLY: Final = frozenset({"capture.exclude", "gates.patterns", "gates.trans
 
 
 _DEFAULTS: Final = {key: value for key, value, _ in Loaded(Settings(), {}).rows()}
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = dict(_choices(Settings))
+
+
+def described(loaded: Loaded) -> tuple[Setting, ...]:
+    """Every setting with its default and what it is for, in order."""
+    return tuple(
+        Setting(key, value, _DEFAULTS[key], origin, DESCRIPTIONS[key], _CHOICES.get(key, ()))
+        for key, value, origin in loaded.rows()
+    )
 
 
 def load(home: Path, arguments: Mapping[str, object] | None = None) -> Loaded:
@@ -285,7 +350,8 @@ def load(home: Path, arguments: Mapping[str, object] | None = None) -> Loaded:
     merged: dict[str, tuple[object, str]] = {}
     for layer in layers:
         merged |= layer
-    return _built(merged)
+    found = _built(merged)
+    return Loaded(found.settings, found.origins, home, arguments)
 
 
 def for_workspace(base: Loaded, root: Path) -> Loaded:
@@ -323,6 +389,69 @@ def _tightened(key: str, value: object, current: Any, path: Path) -> object:
     return value
 
 
+def at_once(new: Settings, old: Settings) -> Settings:
+    """`new`, but what an open home does not take up stays as it was in `old`."""
+    tables: dict[str, dict[str, object]] = {}
+    for key in KEYS:
+        table, _, name = key.rpartition(".")
+        source = old if key.startswith(NEEDS_RESTART) else new
+        tables.setdefault(table, {})[name] = (
+            getattr(getattr(source, table), name) if table else getattr(source, name)
+        )
+    own = tables.pop("", {})
+    made = {name: getattr(new, name).model_copy(update=values) for name, values in tables.items()}
+    return new.model_copy(update={**own, **made})
+
+
+def changed(text: str, path: Path, key: str, value: object | None) -> str:
+    """The text of a config.toml with one setting changed (None: taken out), everything else kept.
+
+    Raises:
+        Invalid: an unknown key (with the nearest name), a value that cannot be, a text that is no TOML.
+    """
+    if key not in KEYS:
+        raise Invalid(key, f"is no setting{_nearest(key, KEYS)}")
+    layer = _text_layer(text, path)
+    if value is None:
+        layer.pop(key, None)
+    else:
+        layer[key] = (value, str(path))
+    _built(layer)
+    return _rewritten(text, key, value)
+
+
+def _rewritten(text: str, key: str, value: object | None) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    written = _spellings(document, key)
+    for other in written if value is None else written[1:]:
+        *tables, name = other.split(".")
+        del _within(document, tables)[name]
+    if value is None:
+        return tomlkit.dumps(document)
+    *tables, name = (written[0] if written else key).split(".")
+    if written or tables:
+        _within(document, tables)[name] = value
+        return tomlkit.dumps(document)
+    first = tomlkit.document()  # behind a table it would belong to that
+    first.add(name, tomlkit.item(value))
+    return tomlkit.dumps(first) + tomlkit.dumps(document)
+
+
+def _within(document: MutableMapping[str, Any], tables: Sequence[str]) -> MutableMapping[str, Any]:
+    """The table of that path, made where there is none."""
+    found = document
+    for name in tables:
+        found = found.setdefault(name, {})
+    return found
+
+
+def _spellings(document: Mapping[str, object], key: str) -> list[str]:
+    """How a setting is written in a file, under any of its names."""
+    return [written for written, _ in _leaves(document, "") if _name(written) == key]
+
+
 def _file_layer(path: Path) -> dict[str, tuple[object, str]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -330,6 +459,10 @@ def _file_layer(path: Path) -> dict[str, tuple[object, str]]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(str(path), f"cannot be read: {error}") from error
+    return _text_layer(text, path)
+
+
+def _text_layer(text: str, path: Path) -> dict[str, tuple[object, str]]:
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -362,16 +495,20 @@ def _environment_layer() -> dict[str, tuple[object, str]]:
 
 def _flatten(table: Mapping[str, object], where: str) -> Iterator[tuple[str, object]]:
     for key, value in _leaves(table, ""):
-        name = _CAMEL.sub(lambda found: f"_{found[0]}", key).lower()
-        name = ALIASES.get(name, name)
-        head, _, rest = name.rpartition(".")
-        if head in ALIASES:
-            name = f"{ALIASES[head]}.{rest}"
+        name = _name(key)
         if name in TABLES and value == {}:
             continue
         if name not in KEYS:
             raise Invalid(key, f"is no setting ({where}){_nearest(key, KEYS)}")
         yield name, value
+
+
+def _name(key: str) -> str:
+    """The setting that a key names, whatever its spelling."""
+    name = _CAMEL.sub(lambda found: f"_{found[0]}", key).lower()
+    name = ALIASES.get(name, name)
+    head, _, rest = name.rpartition(".")
+    return f"{ALIASES[head]}.{rest}" if head in ALIASES else name
 
 
 def _leaves(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:

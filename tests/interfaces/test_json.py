@@ -79,6 +79,8 @@ def test_every_command_answers_with_one_document(
         "status": (),
         "doctor": (),
         "config show": (),
+        "config set": ("recall.limit", "7"),
+        "config unset": ("recall.limit",),
         "worker": ("--idle-exit", "0"),
         "team edit": ("--private", str(document)),
         "team show": ("--private",),

@@ -133,7 +133,7 @@ def test_waiting_for_it(work: Open) -> None:
     memory = work(settings={"extraction.every_turns": 9})
     told: list[tuple[str, int, int]] = []
     turn(memory)
-    until(lambda: memory.status().waiting == 0)
+    until(lambda: not memory._world.store.jobs(None, ("waiting", "running")))
     turn(memory, user="I prefer tea.")
     done = memory.drain(SOON, progress=lambda *given: told.append(given))
     assert (done.batches, done.messages) == (1, 2)

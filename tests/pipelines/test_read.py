@@ -119,6 +119,20 @@ def test_pages_stay_right_while_others_are_added(memory: Memory) -> None:
 
 
 @pytest.mark.promise("read.pages")
+def test_the_newest_first_a_page_at_a_time(memory: Memory) -> None:
+    made = [memory.add(name=f"n{number}", description=f"d{number}").id for number in range(7)]
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = memory.list(newest=True, limit=3, cursor=cursor)
+        seen += [one.id for one in page.items]
+        if (cursor := page.cursor) is None:
+            break
+        memory.add(name=f"later {len(seen)}", description="d")
+    assert seen == made[::-1]
+
+
+@pytest.mark.promise("read.pages")
 def test_verdicts_in_pages_newest_first(memory: Memory) -> None:
     towns = ("Tarnow", "Krosno", "Sanok", "Gdynia", "Lublin")
     for n, town in enumerate(towns):

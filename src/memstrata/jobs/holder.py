@@ -65,11 +65,12 @@ class Office:
 class Holder:
     """This process's part in its home's background work. Safe for threads; a forked child has no part.
 
-    `start` begins to try for the lock; without it jobs are only ever done by `drain`.
+    `start` begins to try for the lock; without it jobs are only ever done by `drain`. `world` gives
+    the ports and the settings as they are now.
     """
 
-    def __init__(self, world: World, office: Office) -> None:
-        self._world = world
+    def __init__(self, world: Callable[[], World], office: Office) -> None:
+        self._fresh = world
         self._office = office
         self._pid = os.getpid()
         self._bell = threading.Condition()
@@ -83,6 +84,10 @@ class Holder:
         self._busy = True
         self._last_work = monotonic()
         self._healed = monotonic()
+
+    @property
+    def _world(self) -> World:
+        return self._fresh()
 
     # -- for every process ----------------------------------------------------------------------
 

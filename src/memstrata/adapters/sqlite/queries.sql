@@ -46,6 +46,23 @@ WHERE key = :key AND id > :after
 ORDER BY id
 LIMIT :limit;
 
+-- name: memories_newest
+-- One key's rows that pass a listing, by id, newest first, before the id :after ('' for all).
+SELECT data, root, path, digest, owner, stat, presence, since, problem, hits, last_hit_at
+FROM memories
+WHERE key = :key AND (:after = '' OR id < :after)
+    AND (:presences = '[]' OR presence IN (SELECT value FROM json_each(:presences)))
+    AND (:types = '[]' OR type IN (SELECT value FROM json_each(:types)))
+    AND (:text = '' OR instr(label, :text) > 0)
+    AND (:statuses = '[]' OR CASE
+            WHEN archived THEN 'archived'
+            WHEN invalid_at <= :now THEN 'invalid'
+            WHEN valid_until < :today THEN 'expired'
+            ELSE 'active'
+        END IN (SELECT value FROM json_each(:statuses)))
+ORDER BY id DESC
+LIMIT :limit;
+
 -- name: foremost
 -- A key's active rows of some types that matter most: standing rules, then type by type.
 WITH ranked AS (

@@ -99,6 +99,7 @@ class Reads(ABC):
         after: str = "",
         limit: int = 1000,
     ) -> list[Stored]:
+        query = "memories_newest" if listing.newest else "memories"
         values = {
             "after": after,
             "limit": limit,
@@ -112,9 +113,9 @@ class Reads(ABC):
         found: list[Stored] = []
         with self._reading() as db:
             for number, key in numbered(db, keys).items():
-                page = db.all("memories", {**values, "key": number})
+                page = db.all(query, {**values, "key": number})
                 found.extend(rows.stored(row, key) for row in page)
-        return _page(found, limit)
+        return _page(found, limit, newest=listing.newest)
 
     def foremost(
         self, key: Key, types: Sequence[Type], moment: Moment, *, limit: int
@@ -374,9 +375,9 @@ class Reads(ABC):
         return dict(zip(names, counts, strict=True))
 
 
-def _page(found: list[Stored], limit: int) -> list[Stored]:
+def _page(found: list[Stored], limit: int, *, newest: bool) -> list[Stored]:
     """The first `limit` by id, and the others of the last id: the next page starts behind it."""
-    found.sort(key=lambda stored: stored.memory.id)
+    found.sort(key=lambda stored: stored.memory.id, reverse=newest)
     page = found[:limit]
     return page + [one for one in found[limit:] if one.memory.id == page[-1].memory.id]
 

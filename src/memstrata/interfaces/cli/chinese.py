@@ -91,6 +91,13 @@ _HELP: Final = {
     "write the report there, too": "报告同时写到此文件",
     "Look at the settings.": "查看设置。",
     "Show every setting, its value and where that came from.": "显示每项设置、其值与来源。",
+    "Set a setting in the home's config.toml; its comments are kept.": (
+        "在主目录的 config.toml 中设定一项；其中的注释会保留。"
+    ),
+    "Take a setting out of the home's config.toml again.": "从主目录的 config.toml 中去掉一项设定。",
+    "such as recall.max_tokens": "例如 recall.max_tokens",
+    'as in TOML: 900, true, ["a", "b"], or a bare text': '按 TOML 书写：900、true、["a", "b"]，或直接写文本',
+    "It takes effect when memstrata is started again.": "重新启动 memstrata 后生效。",
     "Call the model that extracts and show what it says, or why it fails.": (
         "调用负责提取的模型，显示它的回答或失败原因。"
     ),

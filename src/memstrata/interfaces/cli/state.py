@@ -1,6 +1,9 @@
-"""status, doctor, config show."""
+"""status, doctor, config show, set, unset, test, vectors rebuild."""
 
 from __future__ import annotations
+
+import tomllib
+from typing import Annotated
 
 import typer
 
@@ -21,6 +24,8 @@ def register(app: typer.Typer) -> None:
     command(app, "doctor", PANEL)(doctor)
     config = doors.group("Look at the settings.", "config")
     command(config, "show")(config_show)
+    command(config, "set")(config_set)
+    command(config, "unset")(config_unset)
     command(config, "test")(config_test)
     app.add_typer(config, rich_help_panel=PANEL)
     vectors = doors.group("Look after the vectors.", "vectors")
@@ -77,3 +82,42 @@ def config_show(door: Door) -> Reply:
     with door.open() as memory:
         rows = memory.config()
     return Reply(wire.answer("config", rows), lambda out: render.settings(out, rows))
+
+
+def config_set(
+    door: Door,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="such as recall.max_tokens")],
+    value: Annotated[
+        str,
+        typer.Argument(metavar="VALUE", help='as in TOML: 900, true, ["a", "b"], or a bare text'),
+    ],
+) -> Reply:
+    """Set a setting in the home's config.toml; its comments are kept."""
+    return _configured(door, key, _value(value))
+
+
+def config_unset(
+    door: Door,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="such as recall.max_tokens")],
+) -> Reply:
+    """Take a setting out of the home's config.toml again."""
+    return _configured(door, key, None)
+
+
+def _configured(door: Door, key: str, value: object | None) -> Reply:
+    from memstrata.settings import NEEDS_RESTART
+
+    with door.open() as memory:
+        found = memory.configure(key, value)
+    rows = tuple((one.key, one.value, one.origin) for one in found if one.key == key)
+    later = key.startswith(NEEDS_RESTART)
+    notes = (say("It takes effect when memstrata is started again."),) if later else ()
+    return Reply(wire.answer("config", rows), lambda out: render.settings(out, rows), notes)
+
+
+def _value(text: str) -> object:
+    """What the text is in TOML; what is no TOML is the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
