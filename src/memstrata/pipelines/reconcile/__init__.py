@@ -18,7 +18,7 @@ from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
 from memstrata.pipelines import apply, bind, redo, revisions
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.reconcile import files, lines, messages, shards
+from memstrata.pipelines.reconcile import candidates, files, lines, messages, shards
 from memstrata.pipelines.world import Fault, Problem, Report, World
 from memstrata.ports import Damaged
 
@@ -80,6 +80,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         for owner in owners(world):
             redo.set_aside(world, Realm(world.space, owner))
         apply.end_rebuilding(world, rebuilding)
+    candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
     revisions.bring_together(world, owners(world), report)
     _jobs(world, report)
     _vectors(world)
