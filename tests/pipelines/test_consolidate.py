@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conftest import Open
@@ -98,21 +99,22 @@ def test_one_call_merges_and_proposes(opened: Opened, clock: FakeClock) -> None:
 
 
 @pytest.mark.promise("consolidate.merge")
-def test_the_evidence_is_united_and_time_has_no_gap(opened: Opened, clock: FakeClock) -> None:
-    memory, _ = opened(naming(merge, TEAS), **{"extraction.model": ""})
-    world = memory._world
-    for day, text in (("2025-01-10", "I prefer mint tea."), ("2025-02-10", "I love mint tea.")):
-        memory.session("s").commit([{"role": "user", "content": text, "said_at": day}])
+def test_at_no_time_are_both_valid_nor_neither(opened: Opened, clock: FakeClock) -> None:
+    memory, _ = opened(naming(merge, TEAS))
     fill(memory)
+    clock.advance(days=3)
     memory.consolidate()
-    fresh = memory.get(valid(memory)[MERGED])
-    at = fresh.valid_from
-    assert at is not None
-    before = memory.search("mint tea coffee", kinds=("memory",), as_of=at.isoformat())
-    assert fresh.id in [hit.id for hit in before]
-    for old in memory.trace(fresh.id).superseded:
-        assert old.invalid_at == at
-    assert world.settings.extraction.model == ""
+    fresh = valid(memory)[MERGED]
+    old = {one.id for one in memory.trace(fresh).superseded}
+    assert len(old) == 2
+
+    def found(as_of: str) -> set[str]:
+        return {hit.id for hit in memory.search("mint tea", kinds=("memory",), as_of=as_of)}
+
+    assert found("2026-03-14T09:30:01Z") == {fresh}
+    assert found("2026-03-14T09:29:59Z") == set()
+    known = memory.search("mint tea", kinds=("memory",), known_at="2026-03-15T09:30:00Z")
+    assert {hit.id for hit in known} == old
 
 
 @pytest.mark.promise("consolidate.merge")
@@ -276,7 +278,7 @@ def test_scopes_are_timed_apart_and_a_reindex_knows_when(
     memory, model = opened(NOTHING, NOTHING, NOTHING, **given)
     place = tmp_path / "project"
     place.mkdir()
-    scopes: list[dict[str, object]] = [
+    scopes: list[dict[str, Any]] = [
         {},
         {"scope": "project", "workspace": place},
         {"scope": "agent", "agent": "coder"},
@@ -388,7 +390,13 @@ def test_an_answer_that_cannot_be_used_retires_nothing(
 @pytest.mark.promise("consolidate.failed")
 @pytest.mark.parametrize(
     "line",
-    ["", "I would rather not.", ModelFailed("busy", reason="overloaded"), "[1]", "<think>x</think>"],
+    [
+        "",
+        "I would rather not.",
+        ModelFailed("busy", reason="overloaded"),
+        "[1]",
+        "<think>x</think>",
+    ],
 )
 def test_a_model_that_fails_or_refuses_retires_nothing(
     opened: Opened, clock: FakeClock, line: object

@@ -154,6 +154,7 @@ def _valid_refs(names: Sequence[str]) -> list[str]:
 def _sweep(world: World, owner: str, report: Report) -> None:
     prefix = layout.owner_folder(owner)
     places = [Place(HOME, f"{prefix}memory/user"), Place(HOME, prefix.rstrip("/"))]
+    places.append(layout.kept_plan(owner, "none").folder)
     agents = Place(HOME, f"{prefix}memory/agent")
     places += [agents.within(name) for name in world.vault.folders(agents)]
     swept = sum(world.vault.sweep(place) for place in places)
