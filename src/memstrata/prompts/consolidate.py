@@ -54,7 +54,7 @@ def proposed(items: Sequence[ProposalItem], memories: Sequence[Memory]) -> tuple
 def _fault(item: ProposalItem, shown: Mapping[str, Memory]) -> str:
     unknown = [id for id in item.ids if id.lower() not in shown]
     if unknown:
-        return f"ids: {', '.join(unknown[:3])} was not shown"
+        return f"ids: {', '.join(id[:60] for id in unknown[:3])} was not shown"
     sources = [shown[id.lower()] for id in item.ids]
     if len({one.id for one in sources}) < 2:
         return "ids: names fewer than two memories"
