@@ -140,6 +140,7 @@ def test_an_expired_namesake_ends(memory: Memory, clock: FakeClock) -> None:
     assert faults(memory) == []
 
 
+@pytest.mark.promise("case.m13")
 @pytest.mark.promise("gate.sensitive")
 @pytest.mark.parametrize("field", ["name", "description", "body"])
 def test_the_sensitive_gate_stands_before_it(memory: Memory, field: str) -> None:
