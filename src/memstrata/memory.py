@@ -700,7 +700,11 @@ class Verbs:
             Unavailable: the disk or the database said no; the rest waits.
         """
         if retry:
-            apply.unpark_jobs(self._world, self._realm)
+            for owner in (
+                self._realm,
+                Realm(self._realm.space, ""),
+            ):  # a project's jobs are nobody's own
+                apply.unpark_jobs(self._world, owner)
         if retry_refused is not None:
             if retry_refused not in REFUSALS:
                 known = ", ".join(REFUSALS)

@@ -106,7 +106,8 @@ def test_candidates_are_listed_shown_and_confirmed(cli: Run, home: Path, one: Ca
 @pytest.mark.promise("consolidate.cli")
 def test_a_candidate_is_rejected(cli: Run, home: Path, one: Candidate) -> None:
     assert cli("candidates", "reject", one.id).out == f"rejected: {one.id}\n"
-    assert cli("candidates", "reject", one.id, "--json").error["kind"] == "candidate"
+    assert cli("candidates", "reject", one.id).code == 5
+    assert cli("candidates", "reject", "cand_none", "--json").error["kind"] == "candidate"
     assert RAISED not in held(home)
 
 
@@ -141,3 +142,18 @@ def test_it_shows_and_asks_in_a_terminal(
     assert b"[y/N]" in err
     assert (ran.returncode, b"goes on waiting" in out) == (0, not kept)
     assert (RAISED in held(home)) is kept
+
+
+@pytest.mark.promise("consolidate.confirm")
+def test_of_two_processes_one_confirms(home: Path, one: Candidate) -> None:
+    env = environment(home, MEMSTRATA_EMBEDDING__MODEL="none")
+    confirm = (*PROGRAM, "candidates", "confirm", one.id, "--digest", one.digest, "--name")
+    running = [
+        subprocess.Popen([*confirm, name], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name in ("first", "second")
+    ]
+    told = [process.communicate(timeout=60) for process in running]
+    assert sorted(process.returncode for process in running) == [0, 5], told
+    with Memory.open(home, background=False) as memory:
+        rules = [found.name for found in memory.list(type="feedback").items]
+    assert len({"first", "second"} & set(rules)) == 1

@@ -30,10 +30,10 @@ from tests.pipelines.test_add import KEY, heard
 
 from memstrata import Conflict, Denied, Invalid, Memory, ModelFailed, NotFound
 from memstrata.adapters.model_scripted import ScriptedModel
-from memstrata.domain.plan import CONSOLIDATE
+from memstrata.domain.plan import CONSOLIDATE, EXTRACT
+from memstrata.pipelines import consolidate
 from memstrata.ports import Question
 
-TURN = [{"role": "user", "content": "Hello there"}, {"role": "assistant", "content": "Hello"}]
 NOTHING = proposals()
 
 Opened = Callable[..., tuple[Memory, ScriptedModel]]
@@ -320,6 +320,28 @@ def test_a_nearly_full_scope_does_not_wait_for_its_interval(
     memory.session("s").recall("tea")
     memory._chores.tick()
     assert jobs(memory) == ["local/user"]
+
+
+def test_a_session_of_a_scope_s_name_keeps_its_own_job(opened: Opened) -> None:
+    memory, _ = opened(**{"consolidation.threshold": 2})
+    fill(memory)
+    memory.session("user").commit([{"role": "user", "content": "Hello there"}])
+    assert jobs(memory) == ["local/user"]
+    realm = memory._realm
+    with memory._world.store.transaction() as tx:
+        tx.drop_jobs(realm, EXTRACT, "user")
+    memory.reconcile()
+    assert memory._world.store.waits(realm, EXTRACT, "user")
+
+
+def test_no_more_is_shown_than_a_model_can_read(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consolidate, "MOST_TOKENS", 40)
+    memory, model = opened(NOTHING)
+    fill(memory, more=30)
+    memory.consolidate()
+    assert 2 <= len(shown(model.questions[0])) < 10
 
 
 @pytest.mark.promise("consolidate.off")

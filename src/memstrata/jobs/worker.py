@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from memstrata import failpoints
 from memstrata.domain import cadence, redact
-from memstrata.domain.plan import Verdict, job_name, job_session
+from memstrata.domain.plan import EXTRACT, Verdict, job_name, job_session
 from memstrata.errors import Conflict, Invalid, MemstrataError, ModelFailed, Unavailable
 from memstrata.jobs.kinds import KINDS
 from memstrata.pipelines import apply, bind, ledger
@@ -159,7 +159,8 @@ def _unseen(world: World) -> int:
 
 def _behind(world: World) -> int:
     """How many messages stand behind the cursors of the sessions that wait."""
-    waiting = {(job.realm, job.key) for job in world.store.jobs(None)}
+    jobs = world.store.jobs(None)
+    waiting = {(job.realm, job.key) for job in jobs if job.kind == EXTRACT}
     return sum(
         behind
         for realm in dict.fromkeys(realm for realm, _ in waiting)

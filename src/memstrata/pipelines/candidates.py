@@ -77,7 +77,7 @@ def confirm(world: World, view: View, id: str, digest: str, edits: Mapping[str, 
 
     Raises:
         NotFound: no such candidate waits in the view.
-        Conflict: it or a source was changed since it was shown, another process decided on it, or its
+        Conflict: it or a source was changed since it was shown, it was decided on already, or its
             name belongs to a memory that is valid now (`ALREADY_EXISTS`): it goes on waiting.
         Invalid: the field that is wrong.
         Refused: it holds a credential or a private identifier: it goes on waiting.
@@ -117,7 +117,7 @@ def reject(world: World, view: View, id: str) -> Rejection:
 
     Raises:
         NotFound: no such candidate waits in the view.
-        Conflict: it was changed meanwhile, or another process decided on it.
+        Conflict: it was changed meanwhile, or decided on already.
         Corrupt: its file cannot be read.
     """
     key, held = _find(world, view, id)
@@ -132,6 +132,8 @@ def _find(world: World, view: View, id: str) -> tuple[Key, Held]:
     for key in view.keys:
         if id in pending.waiting(world, key):
             return key, pending.read(world, key, id)
+        if id in pending.decided(world.store, key).settled:
+            raise Conflict(f"{id} was decided on already; not saved")
     raise NotFound("candidate", id)
 
 

@@ -15,7 +15,7 @@ from memstrata.pipelines import bind, ledger, pending
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Fault, Problem, Report, World
-from memstrata.ports import Holding, Shelf
+from memstrata.ports import Holding, Job, Shelf
 
 PROBE: Final = "memstrata"
 REINDEX: Final = "memstrata reindex"
@@ -81,8 +81,7 @@ def status(
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
     parked = tuple(
-        f"{job_name(job.kind, job.key)}: {job.problem}"
-        for job in world.store.jobs(realm, ("parked",))
+        f"{job_name(job.kind, job.key)}: {job.problem}" for job in _jobs(world, realm, ("parked",))
     )
     return Status(
         enabled=world.settings.memory.enabled,
@@ -236,9 +235,15 @@ def _retrying(world: World, realm: Realm) -> tuple[str, ...]:
     return tuple(
         f"{job_name(job.kind, job.key)}: {job.problem} "
         f"({job.attempts} of {most} tries, again at {times.stamp(job.due)})"
-        for job in world.store.jobs(realm)
+        for job in _jobs(world, realm, ("waiting",))
         if job.problem and job.kind != EMBED
     )
+
+
+def _jobs(world: World, realm: Realm, states: Sequence[str]) -> list[Job]:
+    """The jobs of a realm and those of projects, which are nobody's own."""
+    shared = Realm(realm.space, "")
+    return [job for one in (realm, shared) for job in world.store.jobs(one, states)]
 
 
 def held(worker: Holding | None) -> str:

@@ -466,6 +466,9 @@ _CONSOLIDATE: Final = {
     "candidates": "候选",
     "consolidated": "上次整理",
     "consolidating": "整理",
+    "consolidated: {merged} merged, {proposed} rules proposed": (
+        "整理：合并 {merged} 条，提出 {proposed} 条准则"
+    ),
 }
 
 CHINESE: Final[Mapping[str, str]] = {

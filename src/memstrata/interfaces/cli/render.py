@@ -401,6 +401,9 @@ def extracted(out: Out, worked: Worked) -> None:
     out.text(
         say("extracted: {messages} messages; verdicts: {told}", messages=worked.messages, told=told)
     )
+    if worked.merged or worked.proposed:
+        counts = {"merged": worked.merged, "proposed": worked.proposed}
+        out.text(say("consolidated: {merged} merged, {proposed} rules proposed", **counts))
 
 
 def tally(words: Iterable[str]) -> dict[str, int]:

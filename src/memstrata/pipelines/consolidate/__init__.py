@@ -7,7 +7,7 @@ recorded whatever it came to, so that a reindex knows when it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -34,6 +34,8 @@ from memstrata.prompts.consolidate import Proposed
 
 MOST_SHOWN: Final = 200
 """Memories that a model is shown at once: those that matter least, events, come last."""
+MOST_TOKENS: Final = 24_000
+"""Tokens of the memories that are shown at once."""
 _ANSWER: Final = 6_000
 _ORDER: Final = ("feedback", "user", "project", "reference", "episodic")
 
@@ -134,7 +136,18 @@ def _gather(world: World, key: Key) -> list[Stored]:
         rows += [row for row in page if consolidate.is_weighed(row.memory)]
         after = page[-1].memory.id
     rows.sort(key=lambda row: (_ORDER.index(row.memory.type), row.memory.id))
-    return rows[:MOST_SHOWN]
+    return list(_fitting(world, rows[:MOST_SHOWN]))
+
+
+def _fitting(world: World, rows: Sequence[Stored]) -> Iterator[Stored]:
+    """As many as a model can be shown at once."""
+    left = MOST_TOKENS
+    for row in rows:
+        one = row.memory
+        left -= world.tokens.count(f"{one.name}: {one.description}\n{one.body}")
+        if left < 0:
+            return
+        yield row
 
 
 def _draft(world: World, key: Key, author: str, *, again: bool = True) -> Drafted:

@@ -185,7 +185,8 @@ def _jobs(world: World, report: Report) -> None:
     """Every session with messages left has a job."""
     for owner in owners(world):
         realm = Realm(world.space, owner)
-        known = {job.key for job in world.store.jobs(realm, ("waiting", "running", "parked"))}
+        jobs = world.store.jobs(realm, ("waiting", "running", "parked"))
+        known = {job.key for job in jobs if job.kind == EXTRACT}
         left = [
             name for name, _, behind in world.store.sessions(realm) if behind and name not in known
         ]
