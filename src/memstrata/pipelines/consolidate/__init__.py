@@ -17,7 +17,7 @@ from memstrata.domain import consolidate, redact
 from memstrata.domain.memory import Memory
 from memstrata.domain.plan import Consolidated, Plan, Propose, consolidation_of
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm, View
-from memstrata.errors import Invalid, ModelFailed
+from memstrata.errors import Invalid, ModelFailed, Unavailable
 from memstrata.pipelines import apply, ask, bind, ledger, pending
 from memstrata.pipelines.consolidate import keeping
 from memstrata.pipelines.consolidate.drafting import CONSOLIDATION, Draft, Drafted
@@ -75,9 +75,10 @@ def run(world: World, key: Key, author: str) -> Consolidation:
     """Consolidate a key now, due or not.
 
     Raises:
-        As `work`.
+        As `work`; Unavailable, too, where the day's budget is spent.
     """
     world = pending.within(world, key)
+    _refuse_paused(world)
     drafted = _draft(world, key, author)
     if drafted.weighed >= consolidate.LEAST_SOURCES:
         _apply(world, [drafted])
@@ -96,6 +97,7 @@ def dry_run(
     Raises:
         As `work`.
     """
+    _refuse_paused(world)
     drafts: list[Drafted] = []
     for key in keys:
         if progress is not None:
@@ -122,6 +124,12 @@ def apply_kept(world: World, view: View, digest: str, author: str) -> Consolidat
     _apply(world, drafts)
     keeping.drop(world, view.realm, digest)
     return report(world, drafts, "applied")
+
+
+def _refuse_paused(world: World) -> None:
+    why = ledger.paused(world) if world.model is not None else ""
+    if why:
+        raise Unavailable(f"no model is asked today: {why}")
 
 
 # -- gather -----------------------------------------------------------------------------------------
