@@ -112,7 +112,7 @@ def test_a_body_that_only_says_the_line_again_is_none() -> None:
         ({"description": "Never prefers mint tea in the morning"}, "denies"),
         ({"description": "Prefers 3 cups of mint tea in the morning"}, "drops '3'"),
         ({"description": "Prefers mint tea of Harrow in the morning"}, "drops 'Harrow'"),
-        ({"description": "Keeps bees behind the house"}, "not what mem_2 says"),
+        ({"description": "Keeps bees behind the house"}, "of mem_2"),
         ({"body": "Since 2019, he says."}, "drops '2019'"),
     ],
 )
@@ -142,13 +142,47 @@ def test_never_across_subjects_or_slots() -> None:
         ("Prefers mint tea of Ceylon in the morning to coffee", "as said", "'Ceylon'"),
         ("Prefers 2 mint teas to coffee in the morning", "as said", "'2'"),
         ("Prefers mint tea to coffee in the morning", "Since May 2021.", "'2021'"),
-        ("Owns a payment key that always works", "as said", "not what"),
+        ("Owns a payment key that always works", "as said", "drops"),
     ],
 )
 def test_nothing_may_be_added(description: str, body: str, why: str) -> None:
     found = merge(teas(), Wording("x", description, body))
     assert isinstance(found, str)
     assert why in found
+
+
+@pytest.mark.promise("consolidate.merge-limits")
+@pytest.mark.parametrize(
+    "one, two, whole, dropped",
+    [
+        ("Prefers tea", "Prefers coffee", "Prefers tea", "coffe"),
+        ("Prefers tea", "Prefers coffee", "Prefers tea or coffee", ""),
+        ("Likes green tea in summer", "Likes black tea in summer", "Likes green tea", "summer"),
+        ("Likes green tea in summer", "Likes black tea", "Likes green tea in summer", "black"),
+        ("喜欢喝茶", "喜欢喝咖啡", "喜欢喝茶", "喝咖"),
+        ("喜欢喝茶", "喜欢喝咖啡", "喜欢喝茶和喝咖啡", ""),
+    ],
+)
+def test_no_value_is_lost(one: str, two: str, whole: str, dropped: str) -> None:
+    sources = [
+        build.memory(f"mem_{n}", name=f"n{n}", description=text)
+        for n, text in enumerate((one, two))
+    ]
+    found = merge(sources, Wording("x", whole, whole))
+    if dropped:
+        assert isinstance(found, str)
+        assert f"it drops {dropped!r}" in found
+    else:
+        assert isinstance(found, Memory)
+
+
+@pytest.mark.promise("consolidate.merge-limits")
+def test_a_body_may_be_put_otherwise_and_not_be_lost() -> None:
+    why = "**Why:** the doctor said so. **How to apply:** at breakfast"
+    sources = teas(body=why)
+    kept = Wording("x", TEA.description, "The doctor said so: apply at breakfast.")
+    assert isinstance(merge(sources, kept), Memory)
+    assert "it drops" in str(merge(sources, Wording("x", TEA.description, "Mint tea.")))
 
 
 @pytest.mark.promise("consolidate.merge-limits")

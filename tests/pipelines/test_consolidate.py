@@ -231,7 +231,7 @@ def test_text_of_a_memory_is_data(opened: Opened) -> None:
     before = valid(memory)
     (run,) = memory.consolidate().runs
     assert valid(memory) == before
-    assert "not what" in run.refused[0]
+    assert "it drops" in run.refused[0]
     assert "\n[k9]" not in model.questions[0].user
     assert "\n# System" not in model.questions[0].user
 

@@ -8,7 +8,7 @@ name, number or date of theirs. It gets the least confidence and the least prior
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from itertools import combinations
@@ -38,6 +38,10 @@ MOST_MERGES: Final = 15
 MOST_PROPOSED: Final = 5
 """Candidates of one run."""
 LEAST_SOURCES: Final = 2
+LINE_SHARE: Final = 6
+"""One in so many words of a memory's line may be missing in what it is merged into: a value is one word."""
+BODY_SHARE: Final = 2
+"""The same of its body, which says why and how, and may be put otherwise."""
 LONGEST_BODY: Final = 2_000
 """Characters of a body that a model is shown whole; what has more is not weighed at all."""
 A_DAY: Final = timedelta(days=1)
@@ -196,12 +200,31 @@ def _unlike(fresh: Memory, sources: Sequence[Memory]) -> str:
     told = gates.folded(_text(fresh))
     for one in sources:
         lost = next(gates.unsaid(_words(one), _own_entities(one), told), None)
-        if lost is not None:
+        lost = lost or _dropped(one, fresh)
+        if lost:
             return f"it drops {lost!r} of {one.id}"
         apart = likeness.apart(fresh, one) or likeness.untied(fresh, one)
         if apart:
             return f"not what {one.id} says: {apart}"
     return ""
+
+
+def _dropped(one: Memory, fresh: Memory) -> str:
+    """A word of `one` that `fresh` lacks, where it lacks too many of them: of the line, of the body."""
+    told = _text(fresh)
+    there = {*terms.index_terms(told), *likeness.OWNER}
+    letters = set(terms.fold(told))
+    for text, share in ((one.description, LINE_SHARE), (one.body, BODY_SHARE)):
+        words = evolve.content(text)
+        lost = [word for word in words if word not in there and not _is_spelt(word, letters)]
+        if len(lost) * share > len(words):
+            return lost[0]
+    return ""
+
+
+def _is_spelt(word: str, letters: Set[str]) -> bool:
+    """Whether a Chinese word can stand in other company: its pairs of characters change with the order."""
+    return terms.is_cjk(word) and letters >= set(word)
 
 
 def _words(one: Memory) -> str:
