@@ -303,6 +303,30 @@ def test_a_power_cut_that_takes_file_and_line_loses_no_candidate(
 
 
 @pytest.mark.promise("consolidate.on-disk")
+def test_a_line_that_is_not_as_we_write_it_tells_nothing(memory: Memory) -> None:
+    before = memory.candidates()
+    (shard,) = memory.home.glob("records/*.jsonl")
+    lines = [json.loads(line) for line in shard.read_text().splitlines()]
+    (run,) = (line for line in lines if line["kind"] == "consolidation")
+    (proposal,) = (line for line in lines if line["kind"] == "candidate")
+    strange = [
+        {**run, "tx": "tx_a", "part": 1, "parts": 1, "outcome": {"merged": "many"}},
+        {**run, "tx": "tx_b", "part": 1, "parts": 1, "outcome": []},
+        {**proposal, "tx": "tx_c", "part": 1, "parts": 1, "candidate": "../x"},
+        {**proposal, "tx": "tx_d", "part": 1, "parts": 1, "candidate": "cand_n", "fields": {}},
+        {**proposal, "tx": "tx_e", "part": 1, "parts": 1, "verb": "reject", "fingerprints": 5},
+    ]
+    strange[-1]["candidate"] = "cand_other"
+    with shard.open("a") as file:
+        file.writelines(f"{json.dumps(one)}\n" for one in strange)
+    memory.reconcile()
+    assert memory.candidates() == before
+    assert memory.status().consolidated == ("user: 0 merged, 0 proposed, 2026-03-14 09:30Z",)
+    memory.reindex()
+    assert memory.candidates() == before
+
+
+@pytest.mark.promise("consolidate.on-disk")
 def test_a_hand_edit_is_what_is_shown(memory: Memory) -> None:
     path = file_of(memory)
     path.write_text(path.read_text().replace("before the reasons", "at once"))
@@ -337,6 +361,27 @@ def test_a_file_that_cannot_be_read_is_named_and_left(memory: Memory) -> None:
     with pytest.raises(Corrupt):
         memory.confirm(id, digest="0" * 16)
     assert path.read_text() == "---\nname: [\n---\n"
+
+
+@pytest.mark.promise("consolidate.on-disk")
+@pytest.mark.parametrize("what", ["link", "file", "name"])
+def test_a_folder_that_is_none_hinders_nothing(memory: Memory, tmp_path: Path, what: str) -> None:
+    folder = file_of(memory).parent
+    match what:
+        case "link":
+            folder.rename(tmp_path / "elsewhere")
+            folder.symlink_to(tmp_path / "elsewhere")
+        case "file":
+            folder.rename(tmp_path / "elsewhere")
+            folder.write_text("no folder")
+        case _:
+            (folder / "two words.md").write_text("---\nname: a\ndescription: b\n---\n")
+    assert len(memory.candidates()) == memory.status().candidates == (1 if what == "name" else 0)
+    (problem,) = memory.reconcile().problems
+    assert problem.path.startswith("candidates/user")
+    for id in ("two words", "cand_none"):
+        with pytest.raises((NotFound, Invalid)):
+            memory.confirm(id, digest="0" * 16)
 
 
 @pytest.mark.promise("consolidate.on-disk")

@@ -236,6 +236,30 @@ def test_text_of_a_memory_is_data(opened: Opened) -> None:
     assert "\n# System" not in model.questions[0].user
 
 
+@pytest.mark.promise("consolidate.merge-limits")
+@pytest.mark.parametrize("authors", [("ines", "tomo"), ("ines", "ines")])
+def test_of_a_project_each_keeps_their_own(
+    opened: Opened, tmp_path: Path, authors: tuple[str, str]
+) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    memory, _ = opened(naming(merge, TEAS))
+    for number, (author, text) in enumerate(zip(authors, TEAS, strict=True)):
+        memory.add(
+            name=f"n{number}", description=text, scope="project", workspace=place, user=author
+        )
+    (run,) = memory.consolidate(scope="project", workspace=place).runs
+    if len(set(authors)) > 1:
+        assert "different people wrote them" in run.refused[0]
+    else:
+        found = memory.list(workspace=place).items
+        assert {(one.owner, one.status) for one in found} == {
+            ("ines", "active"),
+            ("ines", "invalid"),
+        }
+    assert faults(memory) == []
+
+
 @pytest.mark.promise("consolidate.merge")
 def test_chinese(opened: Opened) -> None:
     one, two, whole = "喜欢喝薄荷茶,不加糖", "早上不加糖喝薄荷茶", "早上喜欢喝薄荷茶,不加糖"

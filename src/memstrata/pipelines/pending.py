@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from memstrata.domain import consolidate, elevation, gates, layout, markdown
+from memstrata.domain import checks, consolidate, elevation, gates, layout, markdown
 from memstrata.domain.consolidate import Rhythm, Run
 from memstrata.domain.elevation import Elevation
 from memstrata.domain.layout import Place
@@ -56,8 +56,8 @@ def decided(store: StoreRead, key: Key) -> Decided:
                 at=line.at,
                 problem=str(data.get("problem", "")),
                 seen=str(data.get("seen", "")),
-                merged=int(counts.get("merged", 0)),
-                proposed=int(counts.get("proposed", 0)),
+                merged=_count(counts.get("merged")),
+                proposed=_count(counts.get("proposed")),
             )
         elif line.kind == CANDIDATE and data.get("verb") != PROPOSE:
             settled.add(str(data.get("candidate", "")))
@@ -67,10 +67,26 @@ def decided(store: StoreRead, key: Key) -> Decided:
     return Decided(frozenset(settled), known, last)
 
 
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
 def names(world: World, key: Key) -> list[str]:
-    """The ids of the files in a key's folder of candidates, decided on or not."""
-    files = world.vault.scan(layout.candidates_folder(key)) or {}
-    return sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))
+    """The ids of the files in a key's folder of candidates, decided on or not; `doctor` names what is none."""
+    try:
+        files = world.vault.scan(layout.candidates_folder(key)) or {}
+    except Invalid:  # a link, or a file in its place
+        return []
+    stems = (name.removesuffix(".md") for name in files if name.endswith(".md"))
+    return sorted(filter(is_id, stems))
+
+
+def is_id(stem: str) -> bool:
+    """Whether a file's stem can be a candidate's id."""
+    try:
+        return bool(checks.ref("id", stem))
+    except Invalid:
+        return False
 
 
 def waiting(world: World, key: Key) -> list[str]:

@@ -25,6 +25,9 @@ def _folder(world: World, key: Key, report: Report) -> None:
     swept = world.vault.sweep(folder)
     if swept:
         report.actions.append(f"removed {swept} temporary files that a killed process left")
+    for name in sorted(world.vault.scan(folder) or {}):
+        if name.endswith(".md") and not pending.is_id(name.removesuffix(".md")):
+            report.problems.append(Problem(str(folder.within(name)), "its name can be no id"))
     ids = pending.names(world, key)
     settled = pending.decided(world.store, key).settled if ids else frozenset()
     for id in ids:
