@@ -1044,7 +1044,7 @@ class Session:
         # What can be read once only is kept, for the write may have to be done again.
         given = tuple(messages) if isinstance(messages, Iterator) else messages
         found = self._verbs._finished(lambda: capture.capture(world, chat, given))
-        self._verbs._chores.turn(self.view.keys)
+        self._verbs._chores.turn(self._verbs._fresh(), self.view.keys)
         self._verbs._chores.tick()
         if found.stored:
             self._verbs._holder.wake()
@@ -1091,7 +1091,7 @@ class Session:
             bound.name if bound else None,
             Path(bound.root).name if bound else "",
         )
-        self._verbs._chores.turn(self.view.keys)
+        self._verbs._chores.turn(self._verbs._fresh(), self.view.keys)
         context = recall.recall(world, asker, _query(message, "message"), max_tokens)
         told = [item.id for item in context.items if item.part == "turn"]
         if told:

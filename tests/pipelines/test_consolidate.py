@@ -393,6 +393,22 @@ def test_switched_off_it_does_not_run(open_memory: Open, clock: FakeClock, setti
                 verb()
 
 
+@pytest.mark.promise("consolidate.due")
+def test_a_setting_that_is_changed_meanwhile_counts_at_the_next_turn(
+    opened: Opened, clock: FakeClock
+) -> None:
+    memory, _ = opened()
+    fill(memory)
+    memory.session("s").recall("tea")
+    memory._chores.tick()
+    assert jobs(memory) == []
+    memory.configure("consolidation.threshold", 4)
+    clock.advance(minutes=1)
+    memory.session("s").recall("tea")
+    memory._chores.tick()
+    assert jobs(memory) == ["local/user"]
+
+
 # -- what fails -------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,7 @@ class Chores:
         self._stale: set[Key] = set()
         self._written: dict[Key, datetime] = {}
         self._hits: dict[tuple[Key, ...], dict[str, int]] = {}
-        self._in_use: set[Key] = set()
+        self._in_use: dict[Key, World] = {}
         self._looked: dict[Key, datetime] = {}
 
     def on_event(self, event: Event) -> None:
@@ -53,10 +53,10 @@ class Chores:
             for id in ids:
                 counts[id] = counts.get(id, 0) + 1
 
-    def turn(self, keys: Sequence[Key]) -> None:
-        """Remember that a turn began for whoever sees `keys`; costs no look at anything."""
+    def turn(self, world: World, keys: Sequence[Key]) -> None:
+        """Remember that a turn began for whoever sees `keys`, and under which settings; costs no look."""
         with self._lock:
-            self._in_use.update(keys)
+            self._in_use |= dict.fromkeys(keys, world)
 
     def tick(self) -> None:
         """Do what is due: folders not written within the last second, scopes not looked at for a minute."""
@@ -82,18 +82,16 @@ class Chores:
     def _look(self, now: datetime) -> None:
         """Queue the consolidation of the scopes in use that are due."""
         with self._lock:
+            in_use, self._in_use = self._in_use, {}
             due = {
-                key
-                for key in self._in_use
+                key: world
+                for key, world in in_use.items()
                 if key not in self._looked or now - self._looked[key] >= LOOK_EVERY
             }
-            self._in_use.clear()
             self._looked |= dict.fromkeys(due, now)
-        if not self._world.settings.memory.enabled:
-            return
-        for key in sorted(due):
+        for key, world in due.items():
             try:
-                pending.queue(self._world, (key,))
+                pending.queue(world, (key,))
             except MemstrataError:
                 continue  # the next turn looks again
 
