@@ -55,7 +55,8 @@ def test_a_sessions_verb_has_the_same_arguments(name: str) -> None:
 def test_the_verbs_of_the_page(home: Path) -> None:
     """What is built of the verbs that every door has."""
     promised = """session search search_conversations add get list history trace why drain import_
-        reindex status doctor close"""
+        reindex status doctor close edit archive restore delete candidates confirm reject
+        consolidate"""
     assert set(promised.split()) <= set(verbs(Memory))
     with Memory.open(home, background=False) as memory:
         assert {"commit", "recall", "id"} <= set(dir(memory.session("s")))

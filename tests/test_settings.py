@@ -367,7 +367,8 @@ def test_a_workspace_may_not_loosen(home: Path, tmp_path: Path, key: str) -> Non
 
 
 FREE = {"quota.user", "quota.project", "quota.agent", "quota.episodic", "recall.max_tokens"} | {
-    *("capture.exclude", "gates.patterns", "gates.transient")
+    *("capture.exclude", "gates.patterns", "gates.transient"),
+    *("consolidation.enabled", "consolidation.threshold", "consolidation.interval_days"),
 }
 
 
@@ -379,6 +380,43 @@ def test_every_other_key_is_forbidden_by_name(home: Path, tmp_path: Path, key: s
     with pytest.raises(Invalid, match="may not be set by a workspace") as caught:
         under(home, tmp_path, f"{key} = {text}\n")
     assert caught.value.field == key
+
+
+@pytest.mark.promise("workspace.settings")
+def test_a_workspace_may_make_consolidation_rarer_or_switch_it_off(
+    home: Path, tmp_path: Path
+) -> None:
+    text = "[consolidation]\nenabled = false\nthreshold = 40\nintervalDays = 7.5\n"
+    found = under(home, tmp_path, text).settings.consolidation
+    assert (found.enabled, found.threshold, found.interval_days) == (False, 40, 7.5)
+
+
+@pytest.mark.promise("workspace.settings")
+@pytest.mark.parametrize(
+    "text, field",
+    [
+        ("enabled = true", "consolidation.enabled"),
+        ("threshold = 29", "consolidation.threshold"),
+        ("threshold = 40.5", "consolidation.threshold"),
+        ("interval_days = 0", "consolidation.interval_days"),
+        ("interval_days = nan", "consolidation.interval_days"),
+        ("interval_days = true", "consolidation.interval_days"),
+    ],
+)
+def test_nor_may_it_make_it_more_frequent(
+    home: Path, tmp_path: Path, text: str, field: str
+) -> None:
+    with pytest.raises(Invalid) as caught:
+        under(home, tmp_path, f"[consolidation]\n{text}\n")
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    "text", ["threshold = 1", "threshold = 2.5", "interval_days = -1", "interval_days = nan"]
+)
+def test_what_consolidation_cannot_be_set_to(home: Path, text: str) -> None:
+    write(home, f"[consolidation]\n{text}\n")
+    assert refused(home).field.startswith("consolidation.")
 
 
 @pytest.mark.promise("workspace.settings")

@@ -43,6 +43,8 @@ NAMES: Final[tuple[str, ...]] = (
     "team.logged",
     "team.published",
     "capture.parsed",
+    "consolidate.gathered",
+    "consolidate.decided",
     "embed.made",
     "extract.gathered",
     "extract.decided",

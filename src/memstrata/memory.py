@@ -26,18 +26,20 @@ from memstrata.domain.memory import (
 from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
 from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.times import day, instant
-from memstrata.errors import Denied, Invalid
+from memstrata.errors import Conflict, Denied, Invalid
 from memstrata.importers import Imported
 from memstrata.importers import run as run_import
 from memstrata.jobs import worker
 from memstrata.jobs.holder import Holder, Office
-from memstrata.jobs.kinds import TRIES
+from memstrata.jobs.kinds import FEW_TRIES, TRIES
 from memstrata.jobs.requests import Doors
 from memstrata.pipelines import add as adding
 from memstrata.pipelines import (
     apply,
     bind,
+    candidates,
     capture,
+    consolidate,
     lanes,
     lifecycle,
     read,
@@ -47,8 +49,10 @@ from memstrata.pipelines import (
     report,
     trial,
 )
+from memstrata.pipelines.candidates import Candidate, Rejection
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
+from memstrata.pipelines.consolidate import Consolidation
 from memstrata.pipelines.lifecycle import Deleted
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
@@ -504,6 +508,126 @@ class Verbs:
             limit=_limit(limit, MOST_HITS),
         )
 
+    # -- consolidation ------------------------------------------------------------------------
+
+    def candidates(
+        self,
+        *,
+        scope: Scope | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> tuple[Candidate, ...]:
+        """The general rules that wait for a person, each with its sources and the digest to confirm it by.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return candidates.every(world, view, None if scope is None else parse_scope(scope))
+
+    def confirm(
+        self,
+        id: str,
+        *,
+        digest: str,
+        name: str | Kept = KEPT,
+        description: str | Kept = KEPT,
+        body: str | Kept = KEPT,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Make a candidate a rule, as it was shown under `digest`, in other words where they are given.
+
+        Raises:
+            NotFound: no such candidate waits in this view.
+            Conflict: it or one of its sources was changed since it was shown, or was decided on; or its
+                name belongs to a memory that is valid now, whose id it has. It goes on waiting.
+            Invalid: the field that is wrong.
+            Refused: it holds a credential or a private identifier. It goes on waiting.
+            Corrupt: its file cannot be read.
+        """
+        given = {"name": name, "description": description, "body": body}
+        edits = {field: value for field, value in given.items() if value is not KEPT}
+        shown = checks.ref("digest", digest)
+        one = self._one(id, workspace, agent, user)
+        return self._person(one, lambda: candidates.confirm(*one, shown, edits))
+
+    def reject(
+        self,
+        id: str,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Rejection:
+        """Decide against a candidate; the same is not proposed again.
+
+        Raises:
+            NotFound: no such candidate waits in this view.
+            Conflict: it was changed or decided on meanwhile.
+            Corrupt: its file cannot be read.
+        """
+        one = self._one(id, workspace, agent, user)
+        return self._finished(lambda: candidates.reject(*one))
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        apply: str | None = None,
+        scope: Scope | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+        progress: Progress | None = None,
+    ) -> Consolidation:
+        """Merge memories that say the same and propose general rules, now, due or not.
+
+        With `dry_run` nothing changes: the plan is kept for a day under a digest, and `apply` carries out
+        exactly that plan. Where no model is set only what is the same word for word is merged.
+
+        Raises:
+            Invalid: both are given, or the argument that is wrong.
+            NotFound: no plan of that digest is kept (any more).
+            Conflict: memories were changed meanwhile, and nothing was saved.
+            Unavailable: the disk or the database said no, or a workspace is not there.
+        """
+        if dry_run and apply is not None:
+            raise Invalid("apply", "carries out a plan, dry_run makes one; give one or the other")
+        world, view = self._reader(workspace, agent, user)
+        author = view.realm.owner
+        if apply is not None:
+            digest = checks.ref("apply", apply)
+            done = self._finished(lambda: consolidate.apply_kept(world, view, digest, author))
+            self._chores.tick()
+            return done
+        keys = [key for key in view.keys if scope is None or key.scope == parse_scope(scope)]
+        if dry_run:
+            return consolidate.dry_run(world, keys, author, view.realm, progress)
+        found = consolidate.together(
+            [
+                self._consolidated(world, key, author, progress, at, len(keys))
+                for at, key in enumerate(keys)
+            ]
+        )
+        self._chores.tick()
+        return found
+
+    def _consolidated(
+        self, world: World, key: Key, author: str, progress: Progress | None, at: int, all: int
+    ) -> Consolidation:
+        """One key consolidated, again where memories moved while the model thought."""
+        if progress is not None:
+            progress("consolidating", at, all)
+        for _ in range(FEW_TRIES - 1):
+            try:
+                return consolidate.run(world, key, author)
+            except Conflict:
+                reconcile.reconcile(self._world)
+        return consolidate.run(world, key, author)
+
     # -- documents ----------------------------------------------------------------------------
 
     def team(
@@ -576,7 +700,11 @@ class Verbs:
             Unavailable: the disk or the database said no; the rest waits.
         """
         if retry:
-            apply.unpark_jobs(self._world, self._realm)
+            for owner in (
+                self._realm,
+                Realm(self._realm.space, ""),
+            ):  # a project's jobs are nobody's own
+                apply.unpark_jobs(self._world, owner)
         if retry_refused is not None:
             if retry_refused not in REFUSALS:
                 known = ", ".join(REFUSALS)
@@ -916,6 +1044,7 @@ class Session:
         # What can be read once only is kept, for the write may have to be done again.
         given = tuple(messages) if isinstance(messages, Iterator) else messages
         found = self._verbs._finished(lambda: capture.capture(world, chat, given))
+        self._verbs._chores.turn(self._verbs._fresh(), self.view.keys)
         self._verbs._chores.tick()
         if found.stored:
             self._verbs._holder.wake()
@@ -962,6 +1091,7 @@ class Session:
             bound.name if bound else None,
             Path(bound.root).name if bound else "",
         )
+        self._verbs._chores.turn(self._verbs._fresh(), self.view.keys)
         context = recall.recall(world, asker, _query(message, "message"), max_tokens)
         told = [item.id for item in context.items if item.part == "turn"]
         if told:

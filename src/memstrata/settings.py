@@ -142,6 +142,21 @@ class SearchSettings(_Table):
     time_decay_lambda: float = Field(0.01, ge=0, le=10, description="decay of memories per day")
 
 
+class ConsolidationSettings(_Table):
+    """[consolidation]"""
+
+    enabled: bool = Field(
+        True, description="off: it never runs by itself, `memstrata consolidate` does"
+    )
+    threshold: int = Field(30, ge=2, description="valid memories of one scope from which it runs")
+    interval_days: float = Field(
+        7,
+        ge=0,
+        le=3_650,
+        description="days between two runs of one scope; a nearly full one waits one",
+    )
+
+
 class QuotaSettings(_Table):
     """[quota]"""
 
@@ -223,6 +238,7 @@ class Settings(BaseModel):
     recall: RecallSettings = RecallSettings.model_construct()
     embedding: EmbeddingSettings = EmbeddingSettings.model_construct()
     search: SearchSettings = SearchSettings.model_construct()
+    consolidation: ConsolidationSettings = ConsolidationSettings.model_construct()
     quota: QuotaSettings = QuotaSettings.model_construct()
     gates: GatesSettings = GatesSettings.model_construct()
     budget: BudgetSettings = BudgetSettings.model_construct()
@@ -321,8 +337,11 @@ TABLES: Final = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
 _LOWER_ONLY: Final = frozenset(key for key in KEYS if key.startswith("quota.")) | {
     "recall.max_tokens"
 }
+_RARER_ONLY: Final = frozenset({"consolidation.threshold", "consolidation.interval_days"})
+_OFF_ONLY: Final = frozenset({"consolidation.enabled"})
 _MORE_ONLY: Final = frozenset({"capture.exclude", "gates.patterns", "gates.transient"})
 
+_OF_WORKSPACES: Final = _LOWER_ONLY | _MORE_ONLY | _RARER_ONLY | _OFF_ONLY
 
 _DEFAULTS: Final = {key: value for key, value, _ in Loaded(Settings(), {}).rows()}
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = dict(_choices(Settings))
@@ -357,8 +376,8 @@ def load(home: Path, arguments: Mapping[str, object] | None = None) -> Loaded:
 def for_workspace(base: Loaded, root: Path) -> Loaded:
     """`base` under a workspace's own config.toml, which may only tighten: a cloned repository is untrusted.
 
-    It may lower quotas and the recall budget and add excludes and gate patterns; environment and
-    arguments still win.
+    It may lower quotas and the recall budget, make consolidation rarer or switch it off, and add
+    excludes and gate patterns; environment and arguments still win.
 
     Raises:
         Invalid: any other key, or a value that loosens.
@@ -370,8 +389,8 @@ def for_workspace(base: Loaded, root: Path) -> Loaded:
     now = {key: value for key, value, _ in base.rows()}
     merged = {key: (now[key], origin) for key, origin in base.origins.items()}
     for key, (value, origin) in layer.items():
-        if key not in _LOWER_ONLY | _MORE_ONLY:
-            allowed = ", ".join(sorted(_LOWER_ONLY | _MORE_ONLY))
+        if key not in _OF_WORKSPACES:
+            allowed = ", ".join(sorted(_OF_WORKSPACES))
             raise Invalid(key, f"may not be set by a workspace ({path}); it may set {allowed}")
         if base.origins.get(key, "").startswith(("environment", "argument")):
             continue
@@ -384,6 +403,14 @@ def _tightened(key: str, value: object, current: Any, path: Path) -> object:
         if not isinstance(value, list):
             raise Invalid(key, f"expected a list in {path}")
         return (*current, *value)
+    if key in _OFF_ONLY:
+        if value is not False:
+            raise Invalid(key, f"a workspace may only set it to false ({path})")
+        return value
+    if key in _RARER_ONLY:
+        if not isinstance(value, int | float) or isinstance(value, bool) or value < current:
+            raise Invalid(key, f"a workspace may only raise it above {current} ({path})")
+        return value
     if not isinstance(value, int) or isinstance(value, bool) or value > current:
         raise Invalid(key, f"a workspace may only lower it below {current} ({path})")
     return value

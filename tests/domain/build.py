@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 

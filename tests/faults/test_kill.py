@@ -96,7 +96,8 @@ def _named(*what: object) -> Iterator[None]:
 @pytest.mark.promise("l0.durable")
 @pytest.mark.promise("write.kill")
 @pytest.mark.promise("life.kill")
-@pytest.mark.parametrize("work", ["commit", "add", "first", "correct"])
+@pytest.mark.promise("consolidate.on-disk")
+@pytest.mark.parametrize("work", ["commit", "add", "first", "correct", "consolidate", "decide"])
 def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None:
     struck = killed_everywhere(tmp_path, server, work, most=2)
     passed = {
@@ -108,6 +109,8 @@ def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None
             "vault.remove.before",
             "apply.committed",
         },
+        "consolidate": {"consolidate.decided", "apply.logged", "vault.publish.after"},
+        "decide": {"apply.logged", "vault.remove.before", "apply.committed"},
         "first": {"extract.decided", "apply.published", "vault.publish.after", "job.finished"},
     }[work]
     assert passed <= struck.keys()
@@ -125,7 +128,10 @@ def test_killed_while_healing(tmp_path: Path, server: Server, work: str) -> None
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("work", ["commit", "drain", "add", "first", "everything", "correct"])
+@pytest.mark.parametrize(
+    "work",
+    ["commit", "drain", "add", "first", "everything", "correct", "consolidate", "decide"],
+)
 def test_killed_at_each_passing(tmp_path: Path, server: Server, work: str) -> None:
     struck = killed_everywhere(tmp_path, server, work, most=1_000)
     assert sum(struck.values()) > 50
@@ -158,7 +164,7 @@ def test_a_process_armed_by_its_environment(tmp_path: Path, work: str) -> None:
     trial.judge(home, ended.said)
 
 
-@pytest.mark.parametrize("work", ["add", "first", "correct"])
+@pytest.mark.parametrize("work", ["add", "first", "correct", "consolidate"])
 def test_killed_while_it_heals_what_a_kill_left(tmp_path: Path, server: Server, work: str) -> None:
     """The kill that leaves most behind, then a kill at each place of the healing."""
     trial = Trial(tmp_path, work)

@@ -12,12 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.faults.oracle import rows_of
+from tests.pipelines.consolidating import RULES, TEAS, elevate, fill, merge, proposals, shown
 
 from memstrata import Memory
+from memstrata.adapters.model_scripted import ScriptedModel
 from memstrata.bootstrap import Worker
 from memstrata.domain.plan import EMBED
 from memstrata.domain.scope import Key, Realm
 from memstrata.errors import Conflict
+from memstrata.ports import Question
 from memstrata.team_document import MemoryDocument
 
 Say = Callable[[str], object]
@@ -37,6 +40,7 @@ BY_HAND = "- 2025-01-02: The river was measured by hand"
 ENTRIES = ("- 2025-01-03: The bridge closes at dusk", "- 2025-01-04: The ferry leaves at nine")
 SLIP = "- 2025-01-05: A slip of the pen that is taken back"
 CORRECTED = "The mill stands on the hill, and has stood there since 1820"
+BREVITY = "Brevity"
 SIGNS = ("The shop sign", "blue"), ("The gate code hint", "think of the mill")
 
 
@@ -144,9 +148,46 @@ def correct(home: Path, say: Say) -> None:
                 say(f"gone {memory.delete(held[name].id).id}")
 
 
+def consolidate(home: Path, say: Say) -> None:
+    """Two memories become one, two rules a candidate."""
+    with thinking(home) as memory:
+        plan = memory.consolidate(dry_run=True)
+        if plan.digest:
+            memory.consolidate(apply=plan.digest)
+        say("consolidated")
+
+
+def decide(home: Path, say: Say) -> None:
+    """A person confirms one general rule and rejects another."""
+    with opened(home) as memory:
+        waiting = {one.name: one for one in memory.candidates()}
+        if "Answers" in waiting:
+            one = waiting["Answers"]
+            say(f"memory {memory.confirm(one.id, digest=one.digest).id}")
+            say(f"decided {one.id}")
+        if BREVITY in waiting:
+            say(f"decided {memory.reject(waiting[BREVITY].id).id}")
+
+
+def thinking(home: Path) -> Memory:
+    """The home, with a model that proposes what is still to be done, as often as it is asked."""
+    return Memory.open(
+        home, settings=SETTINGS, background=False, model=ScriptedModel(_proposed, repeat=True)
+    )
+
+
+def _proposed(question: Question) -> str:
+    ids = shown(question)
+    found = [merge(*(ids[one] for one in TEAS))] if ids.keys() >= set(TEAS) else []
+    return proposals(*found, elevate(*(ids[one] for one in RULES)))
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
-    for one in (commit, drain, background, add, first, everything, heal, reindex, team, correct)
+    for one in (
+        *(commit, drain, background, add, first, everything, heal, reindex, team, correct),
+        *(consolidate, decide),
+    )
 }
 
 
@@ -164,6 +205,13 @@ def prepare(home: Path, name: str) -> None:
         _edit_by_hand(home)
     if name == "correct":
         _before_corrections(home)
+    if name in ("consolidate", "decide"):
+        with opened(home) as memory:
+            fill(memory)
+    if name == "decide":
+        consolidate(home, lambda _: None)
+        text = f"---\nname: {BREVITY}\ndescription: Be brief\n---\n"
+        (home / "candidates" / "user" / "cand_by_hand.md").write_text(text)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
@@ -248,6 +296,9 @@ def state(memory: Memory) -> State:
         )
         for row in rows
         for one in (row.memory,)
+    ) | frozenset(
+        ("candidate", one.name, one.description, one.body, len(one.sources))
+        for one in memory.candidates()
     )
 
 
@@ -267,6 +318,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
     realm = Realm(memory._world.space, "local")
     rows = {row.memory.id: row for row in rows_of(memory._world, Key(realm, "user", ""))}
     memories = {id: row.memory for id, row in rows.items() if row.presence == "live"}
+    waits = {one.id for one in memory.candidates()}
     jobs = memory._world.store.jobs(realm, ("waiting", "running", "parked"))
     waiting = [one for one in jobs if one.kind != EMBED]  # whatever is written next queues one
     holds = {
@@ -278,6 +330,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
             not memories[id].archived and "seven" not in memories[id].description
         ),
         "gone": lambda id: id not in rows,
+        "decided": lambda id: id not in waits,
     }
     lost = [
         line

@@ -14,6 +14,7 @@ import typer
 from tests.bench.conftest import locomo
 from tests.interfaces.command import PROGRAM, Run, environment, here
 
+from memstrata import Memory
 from memstrata.interfaces.cli import app, reference
 
 
@@ -51,6 +52,16 @@ def document(tmp_path: Path) -> Path:
     return path
 
 
+def waiting(home: Path) -> list[tuple[str, str]]:
+    """Two general rules that somebody wrote by hand and that wait: id and digest of each."""
+    folder = home / "candidates" / "user"
+    folder.mkdir(parents=True)
+    for name in ("cand_one", "cand_two"):
+        (folder / f"{name}.md").write_text(f"---\nname: {name}\ndescription: Be brief\n---\n")
+    with Memory.open(home, background=False) as memory:
+        return [(one.id, one.digest) for one in memory.candidates()]
+
+
 def commands() -> set[str]:
     """The words of every command there is."""
     root = typer.main.get_command(app.build())
@@ -59,10 +70,11 @@ def commands() -> set[str]:
 
 @pytest.mark.promise("cli.json")
 def test_every_command_answers_with_one_document(
-    cli: Run, conversation: Path, asked: Path, document: Path
+    cli: Run, home: Path, conversation: Path, asked: Path, document: Path
 ) -> None:
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
+    (candidate, digest), (other, _) = waiting(home)
     runs = {"add": added}
     given = {
         "demo": (),
@@ -94,6 +106,11 @@ def test_every_command_answers_with_one_document(
         "archive": (id,),
         "restore": (id,),
         "rm": (id, "--yes"),
+        "consolidate": ("--dry-run",),
+        "candidates list": (),
+        "candidates show": (candidate,),
+        "candidates confirm": (candidate, "--digest", digest),
+        "candidates reject": (other,),
     }
     codes = {"config test": 7}  # no model is set
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}

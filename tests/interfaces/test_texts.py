@@ -96,6 +96,7 @@ def test_every_entry_is_said() -> None:
         "records",
         "extracting",
         "embedding",
+        "consolidating",
         "memory or message",
         "workspace",
         "library",

@@ -15,7 +15,7 @@ from tests.domain import build
 
 from memstrata.adapters.tokens_toktok import ToktokTokenizer
 from memstrata.errors import Internal
-from memstrata.prompts import evolve, extract
+from memstrata.prompts import consolidate, evolve, extract
 from memstrata.prompts.answers import FORMS
 from memstrata.prompts.template import Rendered, fenced, indented, load, parse
 
@@ -168,6 +168,27 @@ def evolution() -> Rendered:
     )
 
 
+def consolidation() -> Rendered:
+    """Two rules and an event with a body, one rule that waits."""
+    rules = [
+        build.memory(
+            f"mem_{n}", type="feedback", name=f"rule {n}", description=f"Answer first in {n}"
+        )
+        for n in ("mails", "reports")
+    ]
+    event = build.memory(
+        "mem_e",
+        type="episodic",
+        subject="user",
+        name="fair",
+        description="Went to the fair",
+        body="With Ines.\n[k9] forged",
+        said_at=build.NOW,
+        happened_from=build.NOW.date(),
+    )
+    return consolidate.question("user", [*rules, event], ["Brevity: Be brief"])
+
+
 def repair() -> Rendered:
     """A repair of one bad item."""
     return load("repair").render(
@@ -176,7 +197,8 @@ def repair() -> Rendered:
 
 
 @pytest.mark.parametrize(
-    "id, rendered", [(one.__name__, one()) for one in (extraction, evolution, repair)]
+    "id, rendered",
+    [(one.__name__, one()) for one in (extraction, evolution, consolidation, repair)],
 )
 def test_renderings(id: str, rendered: Rendered) -> None:
     """`GOLDEN=write pytest …` writes them anew."""

@@ -20,11 +20,11 @@ from memstrata.domain.memory import (
     MAX_ENTITIES,
     MAX_NAME,
     NO_REASON,
-    Evidence,
     Memory,
     normalised_name,
     reason_note,
     shorten,
+    united,
 )
 from memstrata.domain.plan import Kept, NotKept, Verb
 from memstrata.domain.scope import Key
@@ -250,12 +250,6 @@ def _with_source(old: Memory, fresh: Memory) -> Memory:
         evidence=united(old.evidence, fresh.evidence),
         said_at=max(filter(None, (old.said_at, fresh.said_at)), default=None),
     )
-
-
-def united(one: tuple[Evidence, ...], other: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """The evidence of both, each source once."""
-    known = {(e.session, e.message, e.start, e.end) for e in one}
-    return one + tuple(e for e in other if (e.session, e.message, e.start, e.end) not in known)
 
 
 def said(memory: Memory, now: datetime) -> datetime:

@@ -180,16 +180,16 @@ def support(candidate: Candidate, messages: Mapping[tuple[str, str], Message]) -
             return unsupported(f"its quote is too short to prove anything ({one.message})")
         texts.append(text)
     said = " ".join((*texts, *map(folded, candidate.resolved)))
-    added = next(_added(candidate, said), None)
+    added = next(unsaid(candidate.description, candidate.entities, said), None)
     return None if added is None else unsupported(f"the quoted messages do not say {added!r}")
 
 
-def _added(candidate: Candidate, said: str) -> Iterator[str]:
-    """The names, numbers and dates of a candidate that `said` (folded) does not hold."""
-    for name in (*candidate.entities, *_NAME.findall(candidate.description)):
+def unsaid(text: str, entities: Sequence[str], said: str) -> Iterator[str]:
+    """The names, numbers and dates of a text, and its `entities`, that `said` (folded) does not hold."""
+    for name in (*entities, *_NAME.findall(text)):
         if folded(name) not in _CALENDAR and not _says_name(said, folded(name)):
             yield name
-    description = folded(candidate.description)
+    description = folded(text)
     without = _THOUSANDS.sub("", said)
     for figure in _FIGURE.findall(_THOUSANDS.sub("", description)):
         if not _says_figure(without, figure) and not _says_day(without, figure):

@@ -66,6 +66,23 @@ def memory_file(key: Key, id: str, root: str = HOME) -> Place:
     return memory_folder(key, root).within(f"{checks.ref('id', id)}.md")
 
 
+def candidates_folder(key: Key) -> Place:
+    """The folder of a key's candidates, those of a project too: a workspace holds memories alone."""
+    under = f"{owner_folder(key.realm.owner)}candidates" if key.realm.owner else "candidates"
+    ref = f"/{checks.ref(key.scope, key.ref)}" if key.scope != "user" else ""
+    return Place(HOME, f"{under}/{key.scope}{ref}")
+
+
+def candidate_file(key: Key, id: str) -> Place:
+    """The file of one candidate."""
+    return candidates_folder(key).within(f"{checks.ref('id', id)}.md")
+
+
+def kept_plan(owner: str, digest: str) -> Place:
+    """A plan that a dry run keeps for whoever applies it."""
+    return Place(HOME, f"{owner_folder(owner)}plans/{checks.ref('digest', digest)}.json")
+
+
 def shard(owner: str, log: str, at: datetime, zone: tzinfo) -> Place:
     """The day's file of a log (`records`, `conversations`), by the local day of `zone`."""
     return Place(HOME, f"{owner_folder(owner)}{log}/{at.astimezone(zone):%Y-%m-%d}.jsonl")

@@ -11,13 +11,14 @@ from datetime import datetime, tzinfo
 from difflib import unified_diff
 from typing import Final, assert_never
 
-from memstrata.domain import codec, evolve, markdown
+from memstrata.domain import codec, markdown
 from memstrata.domain.memory import (
     STANDING_RULE,
     UNREVIEWED,
     Memory,
     parse_type,
     reason_note,
+    united,
 )
 from memstrata.errors import Invalid
 
@@ -96,7 +97,7 @@ def as_it_was(old: Memory, then: Memory, now: datetime) -> Memory:
         key=old.key,
         origin=old.origin,
         authority="person",
-        evidence=evolve.united(old.evidence, then.evidence),
+        evidence=united(old.evidence, then.evidence),
         note=UNREVIEWED if old.note == UNREVIEWED else _note(then),
         version=old.version,
         created_at=old.created_at,

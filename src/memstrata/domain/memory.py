@@ -98,6 +98,13 @@ class Memory:
         return "active"
 
 
+def united(*several: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """The evidence of several memories, each source once."""
+    found = {(e.session, e.message, e.start, e.end): e for one in reversed(several) for e in one}
+    places = dict.fromkeys((e.session, e.message, e.start, e.end) for one in several for e in one)
+    return tuple(found[place] for place in places)
+
+
 def normalised_name(name: str) -> str:
     """The form under which a name is unique: NFKC, case folded, blanks collapsed."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from memstrata.domain.elevation import Elevation, Outcome
 from memstrata.domain.memory import Memory
-from memstrata.domain.scope import Realm
+from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.domain.turn import Message
 
 EXTRACT: Final = "extract"
@@ -19,6 +20,8 @@ EMBED: Final = "embed"
 """The kind of job that makes the vectors of a shelf; its key is `<kind> <ref>`."""
 REDO: Final = "redo"
 """The kind of job that extracts one batch again, which was set aside or refused; see `redo_key`."""
+CONSOLIDATE: Final = "consolidate"
+"""The kind of job that consolidates a key; its key is `<scope> <ref>`, see `consolidation_key`."""
 
 Verb = Literal[
     "add",
@@ -61,13 +64,17 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Write this state of a memory: file, row, text, links, record. `base` None: it must not exist yet."""
+    """Write this state of a memory: file, row, text, links, record. `base` None: it must not exist yet.
+
+    `author` is whose it is where several people write into one key; `""`: whoever the plan is from.
+    """
 
     memory: Memory
     verb: Verb
     who: str
     why: str
     base: Base | None = None
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,52 @@ class Advance:
     redo: str = ""
 
 
-Change = Put | Delete | Append | Enqueue | Advance
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Put a candidate of `key` before a person: its file, and a line that it was proposed."""
+
+    key: Key
+    candidate: Elevation
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """A person decided on a candidate: its file goes, a line remembers what it was known by.
+
+    `digest` is of the file's bytes as they were read. `sources` are those that were shown, each as it
+    must still stand: None for one that was not there. `memory` is the rule that it became.
+    """
+
+    key: Key
+    candidate: Elevation
+    outcome: Outcome
+    who: str
+    digest: str
+    sources: tuple[tuple[str, Base | None], ...] = ()
+    memory: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """A key was consolidated: what came of it, in counts, what was refused and why.
+
+    `expected` is the run before it, `""` for none. `seen` is a digest of the memories that were weighed;
+    `problem` says why the run failed.
+    """
+
+    key: Key
+    run: str
+    expected: str
+    model: str
+    seen: str
+    merged: int = 0
+    proposed: int = 0
+    refused: tuple[str, ...] = ()
+    problem: str = ""
+
+
+Change = Put | Delete | Append | Enqueue | Advance | Propose | Settle | Consolidated
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +214,13 @@ def _line(change: Change) -> str:
             return f"enqueue {kind} {key}"
         case Advance(session=session, last=last, redo=redo):
             return f"redo {redo} of {session}" if redo else f"advance {session} to {last}"
+        case Propose(candidate=one):
+            return f"propose {one.id} {one.name!r}: from {len(one.sources)} rules"
+        case Settle(candidate=one, outcome=outcome):
+            return f"{outcome} {one.id} {one.name!r}"
+        case Consolidated(key=key, merged=merged, proposed=proposed):
+            name = consolidation_key(key)
+            return f"consolidated {name}: {merged} merged, {proposed} proposed"
 
 
 def redo_key(batch: str, session: str) -> str:
@@ -173,6 +232,21 @@ def redo_of(key: str) -> tuple[str, str]:
     """(batch, session) of such a key."""
     batch, _, session = key.partition(" ")
     return batch, session
+
+
+def consolidation_key(key: Key) -> str:
+    """How the job that consolidates a key is called; its realm is the key's."""
+    return f"{key.scope} {key.ref}".rstrip()
+
+
+def consolidation_of(realm: Realm, name: str) -> Key:
+    """The key of such a job.
+
+    Raises:
+        Invalid: it is none.
+    """
+    scope, _, ref = name.partition(" ")
+    return Key(realm, parse_scope(scope), ref)
 
 
 def job_session(kind: str, key: str) -> str:

@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from memstrata.domain import codec, times
-from memstrata.domain.plan import Advance, Delete, Put
+from memstrata.domain import codec, elevation, times
+from memstrata.domain.plan import Advance, Consolidated, Delete, Propose, Put, Settle
 from memstrata.domain.scope import Key
 
 BATCH: Final = "batch"
 MEMORY: Final = "memory"
 DELETE: Final = "delete"
+CANDIDATE: Final = "candidate"
+RUN: Final = "consolidation"
 """Kinds of record lines."""
+PROPOSE: Final = "propose"
+CONSOLIDATION: Final = "consolidation"
+"""The id of a key's lines about candidates and runs: no memory has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,45 @@ def of_advance(advance: Advance) -> Line:
             **({"redo": advance.redo} if advance.redo else {}),
         },
     )
+
+
+def of_propose(propose: Propose, *, owner: str, path: str) -> Line:
+    """The line of a candidate that was proposed: all of it, so that its file can be written again."""
+    one = propose.candidate
+    about = {"verb": PROPOSE, "who": propose.who, "candidate": one.id, "path": path}
+    return _about(CANDIDATE, propose.key, owner, {**about, "fields": elevation.to_fields(one)})
+
+
+def of_settle(settle: Settle, *, owner: str) -> Line:
+    """The line of a candidate that was decided on: by what it is known, and no text."""
+    one = settle.candidate
+    data = {
+        "verb": settle.outcome,
+        "who": settle.who,
+        "candidate": one.id,
+        "sources": [source.id for source in one.sources],
+        "fingerprints": list(one.fingerprints),
+        "digest": settle.digest,
+        "memory": settle.memory,
+    }
+    return _about(CANDIDATE, settle.key, owner, data)
+
+
+def of_consolidated(done: Consolidated, *, owner: str) -> Line:
+    """The line of one run: when it was is the line's own time."""
+    data = {
+        "run": done.run,
+        "model": done.model,
+        "seen": done.seen,
+        "outcome": {"merged": done.merged, "proposed": done.proposed},
+        "refused": list(done.refused),
+        "problem": done.problem,
+    }
+    return _about(RUN, done.key, owner, data)
+
+
+def _about(kind: str, key: Key, owner: str, data: Mapping[str, object]) -> Line:
+    return Line(kind, CONSOLIDATION, 0, {"key": _key(key), "author": owner, **data})
 
 
 def open_batches(lines: Iterable[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:

@@ -20,6 +20,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "search_conversations": "hits",
     "history": "versions",
     "revisions": "revisions",
+    "candidates": "candidates",
     "doctor": "checks",
 }
 """Verbs that return a sequence: the name it has in the object that goes over the wire."""

@@ -9,9 +9,10 @@ from typing import Final, TypeVar
 
 from memstrata.domain import cadence
 from memstrata.domain.cadence import Rhythm
-from memstrata.domain.plan import EMBED, EXTRACT, REDO, redo_of
+from memstrata.domain.plan import CONSOLIDATE, EMBED, EXTRACT, REDO, redo_of
 from memstrata.errors import Conflict
-from memstrata.pipelines import apply, embed, extract, reconcile
+from memstrata.pipelines import apply, consolidate, embed, extract, reconcile
+from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled
 from memstrata.pipelines.extract import Outcome
 from memstrata.pipelines.sight import job_shelf
@@ -21,6 +22,9 @@ from memstrata.ports import Job
 _T = TypeVar("_T")
 TRIES: Final = 8
 """How often a batch that lost a race is run again from the start while nobody else moves its session on."""
+
+FEW_TRIES: Final = 3
+"""The same, of what asks a model about a whole scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Kind:
 
     key: str
     due: Callable[[World, Job], datetime | None]
-    step: Callable[[World, Job], Outcome | Filled | None]
+    step: Callable[[World, Job], Outcome | Filled | Done | None]
     settle: Callable[[World, Job], bool]
     park: Callable[[World, Job, str], bool]
     steps: int
@@ -105,6 +109,16 @@ def _settle_vectors(world: World, job: Job) -> bool:
     return apply.drop_job(world, job)
 
 
+def _consolidate(world: World, job: Job) -> Done | None:
+    """Each try asks a model anew, so there are few of them."""
+    for _ in range(FEW_TRIES - 1):
+        try:
+            return consolidate.work(world, job.realm, job.key)
+        except Conflict:
+            reconcile.reconcile(world)
+    return consolidate.work(world, job.realm, job.key)
+
+
 def _whole(world: World, job: Job, problem: str) -> bool:
     return False
 
@@ -134,5 +148,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         park=_whole,
         steps=4,
         extracts=False,
+    ),
+    CONSOLIDATE: Kind(
+        key="the scope and its ref",
+        due=_at_once,
+        step=_consolidate,
+        settle=apply.drop_job,
+        park=_whole,
+        steps=1,
     ),
 }

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from memstrata import failpoints
 from memstrata.domain import cadence, redact
-from memstrata.domain.plan import Verdict, job_name, job_session
+from memstrata.domain.plan import EXTRACT, Verdict, job_name, job_session
 from memstrata.errors import Conflict, Invalid, MemstrataError, ModelFailed, Unavailable
 from memstrata.jobs.kinds import KINDS
 from memstrata.pipelines import apply, bind, ledger
+from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled, Unseen
 from memstrata.pipelines.extract import NoExtractor, Outcome
 from memstrata.pipelines.world import World
@@ -37,7 +38,7 @@ Progress = Callable[[str, int, int], None]
 class Worked:
     """What was done: batches, messages, their verdicts; jobs set aside, and those tried again later.
 
-    `vectors` were made.
+    `vectors` were made; `merged` memories became fewer, `proposed` general rules wait for a person.
     `away` are jobs that wait for a workspace whose folder is not there, an extractor, an embedder.
     """
 
@@ -48,11 +49,17 @@ class Worked:
     retrying: list[str] = field(default_factory=list)
     away: dict[int, str] = field(default_factory=dict)
     vectors: int = 0
+    merged: int = 0
+    proposed: int = 0
 
-    def take(self, outcome: Outcome | Filled) -> None:
-        """Count a batch, or vectors."""
+    def take(self, outcome: Outcome | Filled | Done) -> None:
+        """Count a batch, vectors, or a consolidation."""
         if isinstance(outcome, Filled):
             self.vectors += outcome.vectors
+            return
+        if isinstance(outcome, Done):
+            self.merged += outcome.merged
+            self.proposed += outcome.proposed
             return
         self.batches += 1
         self.messages += outcome.messages
@@ -69,6 +76,8 @@ class Worked:
             list(fields["retrying"]),
             {int(number): text for number, text in fields["away"].items()},
             fields["vectors"],
+            fields["merged"],
+            fields["proposed"],
         )
 
 
@@ -150,7 +159,8 @@ def _unseen(world: World) -> int:
 
 def _behind(world: World) -> int:
     """How many messages stand behind the cursors of the sessions that wait."""
-    waiting = {(job.realm, job.key) for job in world.store.jobs(None)}
+    jobs = world.store.jobs(None)
+    waiting = {(job.realm, job.key) for job in jobs if job.kind == EXTRACT}
     return sum(
         behind
         for realm in dict.fromkeys(realm for realm, _ in waiting)

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from memstrata.domain.memory import Memory, normalised_name
 from memstrata.domain.plan import Base, Plan, Put
-from memstrata.domain.scope import Key
 from memstrata.errors import Conflict
 from memstrata.pipelines import apply
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.world import World, refuse_sensitive
+from memstrata.pipelines.world import World, refuse_sensitive, warn_when_full
 from memstrata.ports import Stored
 
 
@@ -31,7 +30,7 @@ def add(world: World, memory: Memory, target: Target, *, who: str = "person") ->
         *(_ended(row, memory, who) for row in expired),
     ]
     applied = apply.apply(world, Plan(tuple(puts)), {memory.key: target})
-    _warn_when_full(world, memory.key)
+    warn_when_full(world, memory.key)
     return applied.stored[0]
 
 
@@ -66,12 +65,3 @@ def _ended(row: Stored, successor: Memory, who: str) -> Put:
         f"expired; superseded by {successor.id}",
         Base(old.version, row.digest),
     )
-
-
-def _warn_when_full(world: World, key: Key) -> None:
-    counts = world.store.counts((key,), world.moment())
-    held = sum(
-        n for (_, kind, status), n in counts.items() if status == "active" and kind != "episodic"
-    )
-    if held > world.limits().quota[key.scope]:
-        world.bus.emit("scope.full", degraded=True, scope=key.scope, ref=key.ref)

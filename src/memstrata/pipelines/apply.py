@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, assert_never
 
 from memstrata import failpoints
-from memstrata.domain import conversation, layout, markdown, records
+from memstrata.domain import conversation, elevation, layout, markdown, records
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import Memory, normalised_name
 from memstrata.domain.plan import (
@@ -31,10 +31,13 @@ from memstrata.domain.plan import (
     Append,
     Base,
     Change,
+    Consolidated,
     Delete,
     Enqueue,
     Plan,
+    Propose,
     Put,
+    Settle,
     redo_key,
 )
 from memstrata.domain.scope import Key, Realm
@@ -68,6 +71,7 @@ REVISIONS: Final = "revisions"
 """Under this name the store keeps where the newest line of each document's log begins."""
 MOST: Final = 200
 """Memories written in one transaction, at most."""
+_REJECTED: Final = "consolidation.rejected"
 BACK: Final = ("edit", "restore")
 """The verbs by which a person can bring a memory back to use."""
 
@@ -113,6 +117,14 @@ class _Write:
 
 
 @dataclass(frozen=True, slots=True)
+class _Proposal:
+    """One candidate on its way: the change, its bytes staged."""
+
+    propose: Propose
+    staged: Staged
+
+
+@dataclass(frozen=True, slots=True)
 class _Removal:
     """One memory on its way out: the change, the row that it was, digest and time of what is in its file."""
 
@@ -140,19 +152,21 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
     try:
         with _reported():
             writes = _stage(world, plan, targets, staged)
+            proposals = _propose(world, plan, staged)
             failpoints.hit("apply.staged")
             with world.vault.exclusive():
                 try:
-                    applied = _transact(world, plan, writes, removals, undo)
+                    applied = _transact(world, plan, targets, writes, proposals, removals, undo)
                 except BaseException:
                     take_back(undo)
                     raise
-                applied = replace(applied, blocked=_removed(world, removals))
+                blocked = (*_removed(world, removals), *_taken_away(world, plan))
+                applied = replace(applied, blocked=blocked)
     except BaseException:
         _drop(staged)
         raise
     try:
-        _settle(world, writes, removals)
+        _settle(world, plan, staged, removals)
     finally:
         _tell(world, plan, applied)
     return applied
@@ -183,12 +197,25 @@ def _stage(
         if not isinstance(put, Put):
             continue
         target = targets[put.memory.key]
+        target = replace(target, owner=put.author or target.owner)
         data = rendered(put.memory, target)
         place = _place(world.store, put, target)
         one = world.vault.stage(place, data)
         staged.append(one)
         row = Stored(put.memory, place, markdown.digest(data), target.owner, one.stat)
         found.append(_Write(put, one, row))
+    return found
+
+
+def _propose(world: World, plan: Plan, staged: list[Staged]) -> list[_Proposal]:
+    """Stage the file of every candidate of the plan; what was staged so far stands in `staged`."""
+    found: list[_Proposal] = []
+    for change in plan.changes:
+        if isinstance(change, Propose):
+            place = layout.candidate_file(change.key, change.candidate.id)
+            one = world.vault.stage(place, elevation.render(change.candidate))
+            staged.append(one)
+            found.append(_Proposal(change, one))
     return found
 
 
@@ -211,7 +238,9 @@ def _place(store: Store, put: Put, target: Target) -> Place:
 def _transact(
     world: World,
     plan: Plan,
+    targets: Mapping[Key, Target],
     writes: Sequence[_Write],
+    proposals: Sequence[_Proposal],
     removals: list[_Removal],
     undo: list[Callable[[], None]],
 ) -> Applied:
@@ -219,6 +248,7 @@ def _transact(
     with world.store.transaction() as tx:
         refuse_rebuilding(tx)
         _compare(world, tx, plan, writes)
+        _compare_candidates(world, tx, plan)
         removals += _removals(world, tx, plan)
         messages = [
             (change.realm, m)
@@ -236,11 +266,11 @@ def _transact(
         for change in plan.changes:
             _rows(world, tx, change)
         failpoints.hit("apply.rows")
-        _log(world, tx, plan, writes, removals, undo)
+        _log(world, tx, plan, targets, writes, removals, undo)
         failpoints.hit("apply.logged")
-        for write in writes:
-            undo.append(write.staged.undo)
-            write.staged.publish()
+        for staged in [one.staged for one in writes] + [one.staged for one in proposals]:
+            undo.append(staged.undo)
+            staged.publish()
         failpoints.hit("apply.published")
     return Applied(tuple(write.row for write in writes), tuple(m for _, m in messages))
 
@@ -313,6 +343,33 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
                 )
             if not _stands(tx, change):
                 raise Conflict(f"session {change.session!r} was indexed anew meanwhile")
+
+
+def _compare_candidates(world: World, tx: StoreWrite, plan: Plan) -> None:
+    """What a run and a person's decision were made on must still be what stands."""
+    for change in plan.changes:
+        if isinstance(change, Settle):
+            _compare_settle(world, tx, change)
+        elif isinstance(change, Consolidated):
+            lines = tx.records((change.key,), records.CONSOLIDATION)
+            last = next((one for one in reversed(lines) if one.kind == records.RUN), None)
+            if (str(last.data.get("run", "")) if last else "") != change.expected:
+                raise Conflict("it was consolidated meanwhile by another process; not saved")
+
+
+def _compare_settle(world: World, tx: StoreWrite, change: Settle) -> None:
+    one = change.candidate
+    data = _held(world, layout.candidate_file(change.key, one.id))
+    if data is None or markdown.digest(data) != change.digest:
+        raise Conflict(f"{one.id} was changed since it was read; not saved")
+    for line in tx.records((change.key,), records.CONSOLIDATION):
+        if line.data.get("candidate") == one.id and line.data.get("verb") != records.PROPOSE:
+            raise Conflict(f"{one.id} was decided on meanwhile ({line.data['verb']}); not saved")
+    for id, base in change.sources:
+        held = tx.memory((change.key,), id)
+        now = None if held is None else Base(held.memory.version, held.digest)
+        if now != base or (held is not None and moved_by_hand(world, held)):
+            raise Conflict(f"{id}, a source of {one.id}, was changed since; not saved")
 
 
 def _as_decided_on(world: World, tx: StoreWrite, memory: Memory, base: Base) -> Stored:
@@ -400,6 +457,30 @@ def _removed(world: World, removals: Sequence[_Removal]) -> tuple[Blocked, ...]:
         if problem:
             found.append(Blocked(removal.row.memory.id, place, problem))
     return tuple(found)
+
+
+def _taken_away(world: World, plan: Plan) -> Iterator[Blocked]:
+    """Remove the files of candidates that were decided on; those that stay, and why."""
+    for change in plan.changes:
+        if isinstance(change, Settle):
+            place = layout.candidate_file(change.key, change.candidate.id)
+            problem = _remove(world, place, change.digest)
+            if problem:
+                yield Blocked(change.candidate.id, place, problem)
+
+
+def remove_decided(world: World, place: Place) -> str:
+    """Remove the file of a candidate that was decided on; why it is still there, `""` when it is not.
+
+    Raises:
+        Unavailable: the folder could not be flushed.
+    """
+    with world.vault.exclusive():
+        data = _held(world, place)
+        problem = "" if data is None else _remove(world, place, markdown.digest(data))
+    if not problem:
+        world.vault.sync([place.folder])
+    return problem
 
 
 def _remove(world: World, place: Place, digest: str) -> str:
@@ -530,6 +611,7 @@ def _log(
     world: World,
     tx: StoreWrite,
     plan: Plan,
+    targets: Mapping[Key, Target],
     writes: Sequence[_Write],
     removals: Sequence[_Removal],
     undo: list[Callable[[], None]],
@@ -554,6 +636,9 @@ def _log(
     for change in plan.changes:
         if isinstance(change, Advance):
             groups.setdefault(change.realm.owner, []).append((None, records.of_advance(change)))
+        elif isinstance(change, Propose | Settle | Consolidated):
+            owner = targets[change.key].owner
+            groups.setdefault(owner, []).append((change.key, _line_of(change, owner)))
     for owner, group in groups.items():
         write_records(world, tx, owner, group, undo)
 
@@ -607,6 +692,19 @@ def write_records(
     tx.add_records(world.space, [key for key, _ in group], rows)
 
 
+def _line_of(change: Propose | Settle | Consolidated, owner: str) -> records.Line:
+    match change:
+        case Propose():
+            path = layout.candidate_file(change.key, change.candidate.id).path
+            return records.of_propose(change, owner=owner, path=path)
+        case Settle():
+            return records.of_settle(change, owner=owner)
+        case Consolidated():
+            return records.of_consolidated(change, owner=owner)
+        case _:
+            assert_never(change)
+
+
 # -- after ----------------------------------------------------------------------------------------
 
 
@@ -638,13 +736,20 @@ def _drop(staged: Sequence[Staged]) -> None:
             continue
 
 
-def _settle(world: World, writes: Sequence[_Write], removals: Sequence[_Removal]) -> None:
+def _settle(
+    world: World, plan: Plan, staged: Sequence[Staged], removals: Sequence[_Removal]
+) -> None:
     """Behind COMMIT the write stands; whether it outlives a power cut is unknown until it is flushed."""
     try:
         failpoints.hit("apply.committed")
-        for write in writes:
-            write.staged.settle()
-        places = [write.staged.place for write in writes] + [one.row.place for one in removals]
+        for one in staged:
+            one.settle()
+        places = [one.place for one in staged] + [removal.row.place for removal in removals]
+        places += [
+            layout.candidate_file(change.key, change.candidate.id)
+            for change in plan.changes
+            if isinstance(change, Settle)
+        ]
         if places:
             world.vault.sync(sorted({place.folder for place in places}))
         failpoints.hit("apply.done")
@@ -653,7 +758,7 @@ def _settle(world: World, writes: Sequence[_Write], removals: Sequence[_Removal]
             f"it was written but could not be flushed ({error}); outcome unknown"
         ) from error
     finally:
-        _drop([write.staged for write in writes])
+        _drop(staged)
 
 
 def _tell(world: World, plan: Plan, applied: Applied) -> None:
@@ -689,10 +794,20 @@ def _tell(world: World, plan: Plan, applied: Applied) -> None:
                             session=change.session,
                             batch=change.batch,
                         )
+            case Propose(key=key, candidate=candidate):
+                _say_candidate(world, "consolidation.proposed", key, candidate.id)
+            case Settle(key=key, candidate=candidate, outcome=outcome, memory=id):
+                name = "consolidation.confirmed" if outcome == "confirm" else _REJECTED
+                _say_candidate(world, name, key, candidate.id, id)
             case _:
                 pass
     for one in applied.blocked:
         world.bus.emit("file.blocked", degraded=True, id=one.id, path=str(one.place))
+
+
+def _say_candidate(world: World, name: str, key: Key, id: str, memory: str = "") -> None:
+    owner = key.realm.owner
+    world.bus.emit(name, id=id, memory=memory, owner=owner, scope=key.scope, ref=key.ref)
 
 
 # -- rows that no file holds: work, not memory ----------------------------------------------------
@@ -914,6 +1029,16 @@ def edit_text(world: World, place: Place, edit: Callable[[bytes | None], bytes |
     if changed:
         world.vault.sync([place.folder])
     return changed
+
+
+def remove_text(world: World, place: Place) -> None:
+    """Remove a text file that no row stands for; nothing happens where there is none.
+
+    Raises:
+        Unavailable: the disk said no.
+    """
+    with world.vault.exclusive():
+        world.vault.remove(place)
 
 
 def _replace(world: World, place: Place, edit: Callable[[bytes | None], bytes | None]) -> bool:

@@ -1,4 +1,6 @@
-"""What follows a write but need not be waited for: MEMORY.md at most once a second, hits in bulk."""
+"""What follows a turn or a write but need not be waited for: MEMORY.md at most once a second, hits in
+bulk, and the look whether anything is to be consolidated.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from typing import Final, cast
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import MemstrataError
 from memstrata.events import Event
-from memstrata.pipelines import apply, bind
+from memstrata.pipelines import apply, bind, pending
 from memstrata.pipelines.world import World
 
 EVERY: Final = timedelta(seconds=1)
+LOOK_EVERY: Final = timedelta(minutes=1)
+"""How often a scope in use is looked at, whether it is to be consolidated."""
 
 
 class Chores:
@@ -29,6 +33,8 @@ class Chores:
         self._stale: set[Key] = set()
         self._written: dict[Key, datetime] = {}
         self._hits: dict[tuple[Key, ...], dict[str, int]] = {}
+        self._in_use: dict[Key, World] = {}
+        self._looked: dict[Key, datetime] = {}
 
     def on_event(self, event: Event) -> None:
         """Listen for memories that were written or deleted."""
@@ -47,15 +53,22 @@ class Chores:
             for id in ids:
                 counts[id] = counts.get(id, 0) + 1
 
+    def turn(self, world: World, keys: Sequence[Key]) -> None:
+        """Remember that a turn began for whoever sees `keys`, and under which settings; costs no look."""
+        with self._lock:
+            self._in_use |= dict.fromkeys(keys, world)
+
     def tick(self) -> None:
-        """Do what is due: folders not written within the last second."""
+        """Do what is due: folders not written within the last second, scopes not looked at for a minute."""
         now = self._world.clock.now()
+        self._look(now)
         with self._lock:
             due = {key for key in self._stale if now - self._written.get(key, now - EVERY) >= EVERY}
         self._write(due, now)
 
     def flush(self) -> None:
         """Do all of it."""
+        self._look(self._world.clock.now())
         with self._lock:
             due = set(self._stale)
             hits, self._hits = self._hits, {}
@@ -65,6 +78,22 @@ class Chores:
                 apply.count_hits(self._world, counts, keys)
             except MemstrataError:
                 self._put_back(keys, counts)
+
+    def _look(self, now: datetime) -> None:
+        """Queue the consolidation of the scopes in use that are due."""
+        with self._lock:
+            in_use, self._in_use = self._in_use, {}
+            due = {
+                key: world
+                for key, world in in_use.items()
+                if key not in self._looked or now - self._looked[key] >= LOOK_EVERY
+            }
+            self._looked |= dict.fromkeys(due, now)
+        for key, world in due.items():
+            try:
+                pending.queue(world, (key,))
+            except MemstrataError:
+                continue  # the next turn looks again
 
     def _write(self, due: set[Key], now: datetime) -> None:
         for key in due:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from memstrata.domain import layout, terms, times
-from memstrata.domain.plan import EMBED, job_name
+from memstrata.domain.consolidate import Run
+from memstrata.domain.plan import EMBED, consolidation_key, job_name
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import MemstrataError, Unavailable
-from memstrata.pipelines import bind, ledger
+from memstrata.pipelines import bind, ledger, pending
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Fault, Problem, Report, World
-from memstrata.ports import Holding, Shelf
+from memstrata.ports import Holding, Job, Shelf
 
 PROBE: Final = "memstrata"
 REINDEX: Final = "memstrata reindex"
@@ -48,6 +49,10 @@ class Status:
     verdicts: Mapping[str, int]
     workspaces: tuple[str, ...]
     full: tuple[str, ...]
+    candidates: int
+    """General rules that wait for a person."""
+    consolidated: tuple[str, ...]
+    """The last run of each scope: when, what it came to, or why it failed."""
     spent: Mapping[str, Spent]
     problems: tuple[str, ...]
     degraded: tuple[str, ...]
@@ -76,8 +81,7 @@ def status(
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
     parked = tuple(
-        f"{job_name(job.kind, job.key)}: {job.problem}"
-        for job in world.store.jobs(realm, ("parked",))
+        f"{job_name(job.kind, job.key)}: {job.problem}" for job in _jobs(world, realm, ("parked",))
     )
     return Status(
         enabled=world.settings.memory.enabled,
@@ -99,6 +103,8 @@ def status(
         verdicts=world.store.verdict_counts(realm),
         workspaces=tuple(f"{one.name} ({one.root})" for one in bind.bound(world).values()),
         full=_full(world, keys),
+        candidates=sum(len(pending.waiting(world, key)) for key in keys),
+        consolidated=tuple(_ran(key, run) for key, run in pending.last_runs(world, keys).items()),
         spent=ledger.today(world),
         problems=tuple(map(str, problems)),
         degraded=_degraded(world, realm, parked, problems),
@@ -170,10 +176,24 @@ def _full(world: World, keys: Sequence[Key]) -> tuple[str, ...]:
     )
 
 
+def _ran(key: Key, run: Run) -> str:
+    """A run of a key in words."""
+    did = f"failed ({run.problem})" if run.problem else _did(run)
+    return f"{consolidation_key(key)}: {did}, {times.short(run.at)}Z"
+
+
+def _did(run: Run) -> str:
+    return f"{run.merged} merged, {run.proposed} proposed"
+
+
 def _degraded(
     world: World, realm: Realm, parked: Sequence[str], problems: Sequence[Problem]
 ) -> tuple[str, ...]:
-    found = []
+    found = [
+        f"consolidation of {consolidation_key(key)} failed ({run.problem}): memstrata consolidate"
+        for key, run in pending.last_runs(world, _keys(world, realm)).items()
+        if run.problem
+    ]
     if parked:
         found.append(f"{len(parked)} extraction jobs are set aside: memstrata extract --retry")
     if problems:
@@ -215,9 +235,15 @@ def _retrying(world: World, realm: Realm) -> tuple[str, ...]:
     return tuple(
         f"{job_name(job.kind, job.key)}: {job.problem} "
         f"({job.attempts} of {most} tries, again at {times.stamp(job.due)})"
-        for job in world.store.jobs(realm)
+        for job in _jobs(world, realm, ("waiting",))
         if job.problem and job.kind != EMBED
     )
+
+
+def _jobs(world: World, realm: Realm, states: Sequence[str]) -> list[Job]:
+    """The jobs of a realm and those of projects, which are nobody's own."""
+    shared = Realm(realm.space, "")
+    return [job for one in (realm, shared) for job in world.store.jobs(one, states)]
 
 
 def held(worker: Holding | None) -> str:
@@ -281,6 +307,12 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
             not (state.parked or state.retrying),
             "; ".join((*state.parked, *state.retrying)) or state.extractor,
             "memstrata extract --retry",
+        ),
+        Check(
+            "consolidation",
+            not any(one.startswith("consolidation") for one in state.degraded),
+            "; ".join(state.consolidated) or "it never ran",
+            "memstrata consolidate --dry-run",
         ),
         Check("worker", True, held(worker) or "nobody; memstrata extract does what waits"),
         Check(

@@ -12,7 +12,7 @@ from typing import Final
 from memstrata.domain import gates
 from memstrata.domain.memory import Memory
 from memstrata.domain.redact import Finding
-from memstrata.domain.scope import Realm, Scope
+from memstrata.domain.scope import Key, Realm, Scope
 from memstrata.errors import Invalid, Refused
 from memstrata.events import Bus
 from memstrata.pipelines.sight import Sight
@@ -170,6 +170,16 @@ def refuse_sensitive(world: World, memory: Memory) -> None:
             "candidate.refused", verdict="sensitive", gate="sensitive", session="", batch=""
         )
         raise Refused(refusal.gate, refusal.verdict, refusal.reason)
+
+
+def warn_when_full(world: World, key: Key) -> None:
+    """Say that a scope holds more than its quota: what a person writes is stored all the same."""
+    counts = world.store.counts((key,), world.moment())
+    held = sum(
+        n for (_, kind, status), n in counts.items() if status == "active" and kind != "episodic"
+    )
+    if held > world.limits().quota[key.scope]:
+        world.bus.emit("scope.full", degraded=True, scope=key.scope, ref=key.ref)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -81,6 +81,15 @@ def _names(value: object) -> object:
     names = [_line(one) for one in found if isinstance(one, str)]
     kept = [name for name in names if isinstance(name, str) and 0 < len(name) <= MAX_NAME]
     return list(dict.fromkeys(kept))[:MAX_ENTITIES]
+
+
+def _ids(value: object) -> object:
+    found = _some(value)
+    if not isinstance(found, list):
+        return found
+    return list(
+        dict.fromkeys(one_line(one).strip("[]() ") for one in found if isinstance(one, str))
+    )
 
 
 def _day(value: object, *, last: bool) -> object:
@@ -161,6 +170,16 @@ class DecisionItem(Item):
     decision: Annotated[Ruling, BeforeValidator(_ruling)]
     target: Line = Field("", max_length=256)
     reason: Line = Field("", max_length=2_000)
+
+
+class ProposalItem(Item):
+    """What several memories, named as they were shown, may become: one of them, or a general rule."""
+
+    kind: Annotated[Literal["merge", "elevate"], BeforeValidator(_word)]
+    ids: Annotated[tuple[str, ...], BeforeValidator(_ids)] = Field(min_length=2, max_length=50)
+    name: Line = Field(min_length=1, max_length=MAX_BODY)
+    description: Line = Field(min_length=1, max_length=MAX_BODY)
+    body: Text = Field(min_length=1, max_length=MAX_BODY)
 
 
 T = TypeVar("T", bound=Item)
@@ -307,5 +326,22 @@ DECISIONS: Final = Form(
     lacks=lambda _: "",
 )
 
-FORMS: Final = {form.key: form for form in (CANDIDATES, DECISIONS)}
+PROPOSALS: Final = Form(
+    key="proposals",
+    item=ProposalItem,
+    shape=_object(
+        {
+            "kind": {"type": "string", "enum": ["merge", "elevate"]},
+            "ids": {"type": "array", "items": _TEXT},
+            "name": _TEXT,
+            "description": _TEXT,
+            "body": _TEXT,
+        },
+        ("kind", "ids", "name", "description", "body"),
+    ),
+    same=lambda item: (item.kind, item.ids),
+    lacks=lambda _: "",
+)
+
+FORMS: Final = {form.key: form for form in (CANDIDATES, DECISIONS, PROPOSALS)}
 """The forms by the name that a prompt file's `answer` gives them."""

@@ -422,6 +422,55 @@ _LIFECYCLE: Final = {
     ),
 }
 
+_CONSOLIDATE: Final = {
+    "Merge memories that say the same; propose general rules for scattered ones.": (
+        "合并说同一件事的记忆；为零散的准则提出一条通用准则。"
+    ),
+    "Decide on general rules that were made of scattered ones.": "决定由零散准则归纳出的通用准则。",
+    "List the general rules that wait for you.": "列出等待你决定的通用准则。",
+    "Show a general rule, what it was made of, and the digest to confirm it by.": (
+        "显示一条通用准则、它的来源，以及确认时要用的摘要。"
+    ),
+    "Make a general rule a memory, as it was shown to you, in other words if you give them.": (
+        "把通用准则按所显示的内容存为记忆；也可改写后再存。"
+    ),
+    "Decide against a general rule; the same is not proposed again.": (
+        "否决一条通用准则；相同的不再提出。"
+    ),
+    "only show the plan, and keep it for a day": "只显示计划，并保留一天",
+    "carry out the plan of a dry run, exactly": "原样执行预演得到的计划",
+    "the id of a candidate": "候选的编号",
+    "what it was shown under (else you are asked)": "显示时的摘要（否则会询问）",
+    "carry it out: memstrata consolidate --apply {digest}": (
+        "执行：memstrata consolidate --apply {digest}"
+    ),
+    "consolidation of {scope} failed, nothing was changed: {why}": (
+        "{scope}范围的整理失败，未作任何改动：{why}"
+    ),
+    "no model is set: only memories that are the same word for word are merged, no rule is proposed": (
+        "未设置模型：只合并逐字相同的记忆，不提出准则"
+    ),
+    "nothing to do": "没有要做的",
+    "refused": "拒绝",
+    "sources": "来源数",
+    "no candidate waits": "没有等待决定的候选",
+    "proposed by": "提出者",
+    "name taken by": "名称已属于",
+    "digest": "摘要",
+    "made of {n} rules": "由 {n} 条准则归纳",
+    "changed since": "其后已更改",
+    "it goes on waiting": "继续等待",
+    "make it a rule? [y/N]": "存为准则吗？[y/N]",
+    "confirmed: {what}": "已确认：{what}",
+    "rejected: {what}": "已否决：{what}",
+    "candidates": "候选",
+    "consolidated": "上次整理",
+    "consolidating": "整理",
+    "consolidated: {merged} merged, {proposed} rules proposed": (
+        "整理：合并 {merged} 条，提出 {proposed} 条准则"
+    ),
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -431,4 +480,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_DEMO,
     **_TEAM,
     **_LIFECYCLE,
+    **_CONSOLIDATE,
 }

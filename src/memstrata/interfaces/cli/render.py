@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
     from memstrata.jobs.worker import Worked
+    from memstrata.pipelines.candidates import Candidate, SourceInfo
+    from memstrata.pipelines.consolidate import Consolidation, Made
     from memstrata.pipelines.ledger import Spent
     from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
     from memstrata.pipelines.report import Check, Status
@@ -220,6 +222,92 @@ def _verdict_whole(row: VerdictRow) -> tuple[str, ...]:
     return when(row.at), say(found.verdict), gate, *about
 
 
+# -- consolidation ----------------------------------------------------------------------------------
+
+
+def consolidated(out: Out, found: Consolidation) -> None:
+    """What is planned or was done, scope by scope, and how to carry a plan out."""
+    for run in found.runs:
+        out.heading(f"{say(run.scope)}{f' {run.scope_ref}' if run.scope_ref else ''}")
+        for made in run.merges:
+            out.text(f"  {say('merge')}: {made.id}  {named(made.name, made.description)}")
+            _made(out, made)
+        for made in run.candidates:
+            out.text(f"  {say('candidate')}: {made.id}  {named(made.name, made.description)}")
+            _made(out, made)
+        for why in run.refused:
+            out.text(f"  {say('refused')}: {why}")
+        if not (run.merges or run.candidates or run.problem):
+            out.text(f"  {say('nothing to do')}")
+    if found.digest:
+        out.text(say("carry it out: memstrata consolidate --apply {digest}", digest=found.digest))
+
+
+def _made(out: Out, made: Made) -> None:
+    if made.body:
+        out.text(_indented(made.body))
+    for one in made.of:
+        out.text(f"    < {one.id}  {named(one.name, one.description)}")
+
+
+def consolidation_notes(found: Consolidation) -> Iterator[str]:
+    """What failed, and what could not be done, a line each."""
+    for run in found.runs:
+        if run.problem:
+            yield say(
+                "consolidation of {scope} failed, nothing was changed: {why}",
+                scope=say(run.scope),
+                why=run.problem,
+            )
+    if any(run.note for run in found.runs):
+        yield say(
+            "no model is set: only memories that are the same word for word are merged, "
+            "no rule is proposed"
+        )
+
+
+def candidates(out: Out, found: Sequence[Candidate]) -> None:
+    """The general rules that wait, one a row."""
+    headings = said("id", "scope", "sources", "candidate")
+    rows = [
+        (one.id, say(one.scope), str(len(one.sources)), named(one.name, one.description))
+        for one in found
+    ]
+    if rows or not out.terminal:
+        out.table(headings, rows)
+    else:
+        out.text(say("no candidate waits"))
+
+
+def candidate(out: Out, one: Candidate) -> None:
+    """A general rule: its fields, its body, what it was made of."""
+    out.heading(one.name)
+    rows = [
+        ("id", one.id),
+        ("description", one.description),
+        ("scope", say(one.scope) + (f" {one.scope_ref}" if one.scope_ref else "")),
+        ("proposed by", one.model),
+        ("learned", when(one.created_at)),
+        ("name taken by", one.taken_by),
+        ("digest", one.digest),
+        ("file", one.path),
+    ]
+    out.fields([(say(name), value) for name, value in rows])
+    if one.body:
+        out.text()
+        out.text(one.body)
+    out.text()
+    out.text(say("made of {n} rules", n=len(one.sources)))
+    for source in one.sources:
+        out.text(f"  {source.id}  {named(source.name, source.description)}{_moved(source)}")
+
+
+def _moved(source: SourceInfo) -> str:
+    if source.status != "active":
+        return f" ({say(source.status)})"
+    return f" ({say('changed since')})" if source.changed else ""
+
+
 # -- documents --------------------------------------------------------------------------------------
 
 
@@ -313,6 +401,9 @@ def extracted(out: Out, worked: Worked) -> None:
     out.text(
         say("extracted: {messages} messages; verdicts: {told}", messages=worked.messages, told=told)
     )
+    if worked.merged or worked.proposed:
+        counts = {"merged": worked.merged, "proposed": worked.proposed}
+        out.text(say("consolidated: {merged} merged, {proposed} rules proposed", **counts))
 
 
 def tally(words: Iterable[str]) -> dict[str, int]:
@@ -359,6 +450,8 @@ def status(out: Out, found: Status, home: str) -> None:
         ("almost full", "; ".join(found.full)),
         ("set aside", "; ".join(found.parked)),
         ("tried again", "; ".join(found.retrying)),
+        ("candidates", str(found.candidates) if found.candidates else ""),
+        ("consolidated", "; ".join(found.consolidated)),
         ("spent today", _spent(found.spent)),
         ("worker", _worker(found.worker)),
         ("problems", "; ".join(found.problems)),

@@ -18,7 +18,7 @@ from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
 from memstrata.pipelines import apply, bind, redo, revisions
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.reconcile import files, lines, messages, shards
+from memstrata.pipelines.reconcile import candidates, files, lines, messages, shards
 from memstrata.pipelines.world import Fault, Problem, Report, World
 from memstrata.ports import Damaged
 
@@ -80,6 +80,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         for owner in owners(world):
             redo.set_aside(world, Realm(world.space, owner))
         apply.end_rebuilding(world, rebuilding)
+    candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
     revisions.bring_together(world, owners(world), report)
     _jobs(world, report)
     _vectors(world)
@@ -153,6 +154,7 @@ def _valid_refs(names: Sequence[str]) -> list[str]:
 def _sweep(world: World, owner: str, report: Report) -> None:
     prefix = layout.owner_folder(owner)
     places = [Place(HOME, f"{prefix}memory/user"), Place(HOME, prefix.rstrip("/"))]
+    places.append(layout.kept_plan(owner, "none").folder)
     agents = Place(HOME, f"{prefix}memory/agent")
     places += [agents.within(name) for name in world.vault.folders(agents)]
     swept = sum(world.vault.sweep(place) for place in places)
@@ -183,7 +185,8 @@ def _jobs(world: World, report: Report) -> None:
     """Every session with messages left has a job."""
     for owner in owners(world):
         realm = Realm(world.space, owner)
-        known = {job.key for job in world.store.jobs(realm, ("waiting", "running", "parked"))}
+        jobs = world.store.jobs(realm, ("waiting", "running", "parked"))
+        known = {job.key for job in jobs if job.kind == EXTRACT}
         left = [
             name for name, _, behind in world.store.sessions(realm) if behind and name not in known
         ]

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from memstrata.domain import checks, codec, layout, markdown, times
+from memstrata.domain import checks, codec, elevation, layout, markdown, times
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory
-from memstrata.domain.records import BATCH, DELETE, MEMORY
+from memstrata.domain.records import BATCH, CANDIDATE, DELETE, MEMORY, PROPOSE
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import Invalid, NotFound
-from memstrata.pipelines import apply, bind
+from memstrata.pipelines import apply, bind, pending
 from memstrata.pipelines.reconcile import shards
 from memstrata.pipelines.world import Problem, Report, World
 from memstrata.ports import RecordLine, Stored, StoreWrite
@@ -133,9 +133,12 @@ def _carry_out(
     """Finish a write whose lines are there and whose rows are not, but for files that a person changed since."""
     for line in group:
         key = _key_of(world, line)
-        if line.kind not in (MEMORY, DELETE) or key is None:
+        if line.kind not in (MEMORY, DELETE, CANDIDATE) or key is None:
             continue
         if any((one.tx, one.part) == (line.tx, line.part) for one in tx.records((key,), line.id)):
+            continue
+        if line.kind == CANDIDATE:
+            _write_proposal(world, tx, line, key, undo, report)
             continue
         held = tx.memory((key,), line.id)
         if held is not None and held.memory.version > line.version:
@@ -150,6 +153,35 @@ def _carry_out(
             report.actions.append(
                 f"carried out version {line.version} of {line.id}, which was interrupted"
             )
+
+
+def _write_proposal(
+    world: World,
+    tx: StoreWrite,
+    line: RecordLine,
+    key: Key,
+    undo: list[Callable[[], None]],
+    report: Report,
+) -> None:
+    """Write the file of a candidate that was proposed, unless it is there or was decided on."""
+    fields, id = line.data.get("fields"), str(line.data.get("candidate"))
+    if line.data.get("verb") != PROPOSE or not isinstance(fields, Mapping):
+        return
+    if id in pending.decided(tx, key).settled:
+        return
+    try:
+        candidate = elevation.from_fields(fields, id=id, now=line.at)
+        place = layout.candidate_file(key, id)
+    except Invalid as error:
+        report.problems.append(Problem(str(line.data.get("path")), f"its record: {error}"))
+        return
+    if _bytes(world, place) is None:
+        staged = world.vault.stage(place, elevation.render(candidate))
+        undo.append(staged.undo)
+        staged.publish()
+        staged.settle()
+        world.vault.sync([place.folder])
+        report.actions.append(f"wrote the candidate {id} again")
 
 
 def _carry_out_deletion(
@@ -253,6 +285,9 @@ def _write_lost_file(
 ) -> None:
     """Write the file of a row again if what stands there is older, or nothing."""
     key = _key_of(world, line)
+    if key is not None and line.kind == CANDIDATE:
+        _write_proposal(world, tx, line, key, undo, report)
+        return
     held = tx.memory((key,), line.id) if key and line.kind == MEMORY else None
     if key is None or held is None or held.presence != "live":
         return
