@@ -18,6 +18,7 @@ NAMES: Final = (
     "candidate.refused",
     "memory.written",
     "memory.deleted",
+    "memory.forgotten",
     "document.written",
     "scope.full",
     "fulltext.failed",

@@ -31,8 +31,10 @@ Verb = Literal[
     "archive",
     "restore",
     "file",
+    "forget",
 ]
-"""Why a version came to be: `source` adds a source without a new version, `file` is a hand edit."""
+"""Why a version came to be: `source` adds a source without a new version, `file` is a hand edit,
+`forget` says what is left when some of its sources were forgotten."""
 
 Kept = Literal["add", "update", "merge", "delete"]
 NotKept = Literal[
@@ -134,6 +136,8 @@ class Advance:
     verdicts: tuple[Verdict, ...]
     parked: str = ""
     redo: str = ""
+    forgotten: int = 0
+    """How much had been forgotten (bytes of the owner's tombstones) when the messages were read."""
 
 
 Change = Put | Delete | Append | Enqueue | Advance

@@ -20,7 +20,8 @@ from memstrata.domain.scope import Key
 BATCH: Final = "batch"
 MEMORY: Final = "memory"
 DELETE: Final = "delete"
-"""Kinds of record lines."""
+ERASED: Final = "erased"
+"""Kinds of record lines. An erased one keeps the place of what was forgotten, so that its group is whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from memstrata.domain.plan import (
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
+from memstrata.pipelines import graves
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
@@ -143,7 +144,7 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
             failpoints.hit("apply.staged")
             with world.vault.exclusive():
                 try:
-                    applied = _transact(world, plan, writes, removals, undo)
+                    applied = _transact(world, plan, targets, writes, removals, undo)
                 except BaseException:
                     take_back(undo)
                     raise
@@ -211,6 +212,7 @@ def _place(store: Store, put: Put, target: Target) -> Place:
 def _transact(
     world: World,
     plan: Plan,
+    targets: Mapping[Key, Target],
     writes: Sequence[_Write],
     removals: list[_Removal],
     undo: list[Callable[[], None]],
@@ -218,6 +220,7 @@ def _transact(
     failpoints.hit("apply.begun")
     with world.store.transaction() as tx:
         refuse_rebuilding(tx)
+        _refuse_open(world, tx, plan, targets)
         _compare(world, tx, plan, writes)
         removals += _removals(world, tx, plan)
         messages = [
@@ -288,6 +291,22 @@ def refuse_rebuilding(store: StoreRead) -> None:
         raise Unfinished("the index is being rebuilt; not saved")
 
 
+def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key, Target]) -> None:
+    """Nobody builds on what is about to be forgotten."""
+    owners = {target.owner for target in targets.values()}
+    for change in plan.changes:
+        match change:
+            case Append(realm=realm) | Advance(realm=realm):
+                owners.add(realm.owner)
+            case Delete(memory=memory) if memory.key.realm.owner:
+                owners.add(memory.key.realm.owner)
+            case _:
+                pass
+    for owner in sorted(filter(None, owners)):
+        if graves.is_open(world, tx, owner):
+            raise Unfinished("a killed process left something half forgotten; not saved")
+
+
 def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write]) -> None:
     """Compare-and-swap: each base must still be what stands in the index and on disk."""
     for write in writes:
@@ -311,6 +330,8 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
                     base=change.expected,
                     current=cursor,
                 )
+            if graves.size(world, change.realm.owner) != change.forgotten:
+                raise Conflict(f"something was forgotten since {change.session!r} was read")
             if not _stands(tx, change):
                 raise Conflict(f"session {change.session!r} was indexed anew meanwhile")
 
@@ -454,14 +475,19 @@ def moved_by_hand(world: World, held: Stored) -> bool:
 def _append(
     world: World, tx: StoreWrite, change: Append, undo: list[Callable[[], None]]
 ) -> list[Message]:
-    """Rows and lines of the messages that are new; those that another process stored meanwhile are not."""
+    """Rows and lines of the messages that are new: not stored meanwhile by another, and not forgotten."""
     by_session: dict[str, list[Message]] = {}
     for message in change.messages:
         by_session.setdefault(message.session, []).append(message)
     fresh: list[Message] = []
+    stones = graves.of(world, change.realm.owner)
     for session, messages in by_session.items():
         held = tx.known_messages(change.realm, session, [message.id for message in messages])
-        fresh += [message for message in messages if message.id not in held]
+        fresh += [
+            message
+            for message in messages
+            if message.id not in held and not stones.stops(change.realm, message)
+        ]
     if fresh:
         tx.add_messages(change.realm, fresh)
         for place, lines in _by_shard(world, change.realm, fresh).items():
@@ -558,13 +584,25 @@ def _log(
         write_records(world, tx, owner, group, undo)
 
 
-def _refuse_unfinished(world: World, tx: StoreWrite, owner: str) -> None:
+def refuse_unfinished(world: World, tx: StoreRead, owner: str) -> None:
     """Whoever writes holds the lock, so lines without rows are those of a process that was killed."""
     known = tx.shards("records")
     for place in _newest_shards(world, known, owner):
         stat = world.vault.stat(place)
         if known.get(place.path, 0) != (stat.size if stat else 0):
             raise Unfinished("a killed process left a write half-way; not saved")
+
+
+def refuse_half_done(world: World, owner: str) -> None:
+    """Whoever decides under the lock without a plan asks this first.
+
+    Raises:
+        Unfinished: reconcile must finish a write, a rebuild or an erasure first.
+    """
+    refuse_rebuilding(world.store)
+    refuse_unfinished(world, world.store, owner)
+    if graves.is_open(world, world.store, owner):
+        raise Unfinished("a killed process left something half forgotten")
 
 
 def _newest_shards(world: World, known: Mapping[str, int], owner: str) -> Iterator[Place]:
@@ -595,7 +633,7 @@ def write_records(
     Raises:
         Unfinished: lines stand there that no row knows; reconcile first.
     """
-    _refuse_unfinished(world, tx, owner)
+    refuse_unfinished(world, tx, owner)
     now, tx_id = world.clock.now(), world.clock.new_id("tx_")
     lines = [line for _, line in group]
     place = layout.shard(owner, "records", now, world.zone)

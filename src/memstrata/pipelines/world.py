@@ -15,6 +15,7 @@ from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Realm, Scope
 from memstrata.errors import Invalid, Refused
 from memstrata.events import Bus
+from memstrata.pipelines.graves import Graves
 from memstrata.pipelines.sight import Sight
 from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault, Vectors
 from memstrata.settings import Settings
@@ -84,6 +85,8 @@ class World:
     hosts: Hosts | None = None
     """What hosts bring with a turn; None: no model can be asked here."""
 
+    graves: Graves = field(default_factory=Graves)
+    """The tombstones as they were read last."""
     tightened: Callable[[str], tuple[Settings, Scanner]] | None = None
     """What a workspace's own settings, by its root, make of these, and the gate that follows from them."""
 

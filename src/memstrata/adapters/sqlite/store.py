@@ -138,6 +138,11 @@ class SqliteStore(Reads):
         with self._pool.alone(), closing(self._pool.open(writes=True)) as db:
             db.script("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def scrub(self) -> bool:
+        self.optimise()
+        with self._pool.alone(), closing(self._pool.open(writes=True)) as db:
+            return not db.script("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+
     def _merged(self, name: str) -> bool:
         """One slice of a merge, a transaction of its own so that others write. False at the end."""
         with self._pool.writing() as db:

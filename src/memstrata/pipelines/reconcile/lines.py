@@ -44,11 +44,11 @@ def _index_records(world: World, owner: str, place: Place, report: Report) -> No
                 world.vault.append(place, b"")  # cuts a torn tail
                 start = tx.shards("records").get(place.path, 0)
                 chunk = list(world.vault.lines(place, start))
-                lines = list(shards.readable(chunk, place, _decoder(owner), report))
+                lines = list(shards.readable(chunk, place, decoder(owner), report))
                 for group in _whole_groups(lines):
                     if not apply.rebuilding(tx):
                         _carry_out(world, tx, group, report, undo)
-                    tx.add_records(world.space, [_key_of(world, line) for line in group], group)
+                    tx.add_records(world.space, [key_of(world, line) for line in group], group)
                     last |= {
                         one.id: str(one.data.get("last"))
                         for one in group
@@ -63,7 +63,7 @@ def _index_records(world: World, owner: str, place: Place, report: Report) -> No
             raise
 
 
-def _decoder(owner: str) -> Callable[[bytes], RecordLine]:
+def decoder(owner: str) -> Callable[[bytes], RecordLine]:
     def decode(line: bytes) -> RecordLine:
         try:
             raw = json.loads(line)
@@ -116,7 +116,7 @@ def _whole_groups(lines: Sequence[RecordLine]) -> list[list[RecordLine]]:
     ]
 
 
-def _key_of(world: World, line: RecordLine) -> Key | None:
+def key_of(world: World, line: RecordLine) -> Key | None:
     raw = line.data.get("key")
     if not isinstance(raw, Mapping):
         return None
@@ -132,7 +132,7 @@ def _carry_out(
 ) -> None:
     """Finish a write whose lines are there and whose rows are not, but for files that a person changed since."""
     for line in group:
-        key = _key_of(world, line)
+        key = key_of(world, line)
         if line.kind not in (MEMORY, DELETE) or key is None:
             continue
         if any((one.tx, one.part) == (line.tx, line.part) for one in tx.records((key,), line.id)):
@@ -226,7 +226,7 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                 lines = shards.lines_if_there(world, place)
                 there = {
                     (line.tx, line.part)
-                    for line in shards.readable(lines, place, _decoder(owner), report)
+                    for line in shards.readable(lines, place, decoder(owner), report)
                 }
                 missing = [
                     line
@@ -234,7 +234,7 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                     if (line.tx, line.part) not in there
                     and layout.shard(owner, "records", line.at, world.zone) == place
                 ]
-                end = shards.append_again(world, place, b"".join(map(_encoded, missing)))
+                end = shards.append_again(world, place, b"".join(map(encoded, missing)))
                 tx.set_shard("records", place.path, end)
                 for line in missing:
                     _write_lost_file(world, tx, line, report, undo)
@@ -252,7 +252,7 @@ def _write_lost_file(
     undo: list[Callable[[], None]],
 ) -> None:
     """Write the file of a row again if what stands there is older, or nothing."""
-    key = _key_of(world, line)
+    key = key_of(world, line)
     held = tx.memory((key,), line.id) if key and line.kind == MEMORY else None
     if key is None or held is None or held.presence != "live":
         return
@@ -268,7 +268,7 @@ def _write_lost_file(
         report.actions.append(f"wrote version {line.version} of {line.id} again")
 
 
-def _encoded(line: RecordLine) -> bytes:
+def encoded(line: RecordLine) -> bytes:
     head = {"kind": line.kind, "id": line.id, "version": line.version, "tx": line.tx}
     tail = {"part": line.part, "parts": line.parts, "at": times.stamp(line.at), **line.data}
     return json.dumps(head | tail, ensure_ascii=False).encode() + b"\n"

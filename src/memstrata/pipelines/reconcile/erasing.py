@@ -1,0 +1,550 @@
+"""Forgetting carried out: rows in one transaction, then files, then what is slow. Begun, it is only ever finished.
+
+The tombstones are on disk before the first word goes (`bury`), so a process killed anywhere is carried
+on by the next reconcile, which decides by them alone (`finish`). Whoever writes meanwhile finds that
+something is open and reconciles first. Where nothing but the tombstones was written they are taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memstrata import failpoints
+from memstrata.domain import conversation, layout, markdown, passages, records, tombstones
+from memstrata.domain.layout import HOME, Place
+from memstrata.domain.memory import EPOCH, Memory
+from memstrata.domain.plan import REDO, Put, redo_key
+from memstrata.domain.scope import Key, Realm
+from memstrata.domain.tombstones import Stone, Tombstones
+from memstrata.errors import Corrupt, Invalid, OutcomeUnknown, Unavailable
+from memstrata.pipelines import apply, bind, graves
+from memstrata.pipelines.reconcile import files, forgotten, lines
+from memstrata.pipelines.reconcile.forgotten import Erasure, Kept, Part
+from memstrata.pipelines.sight import message_id, session_and_id, shelf_of
+from memstrata.pipelines.world import Report, World
+from memstrata.ports import RecordLine, Shelf, Staged, Stored, StoreWrite
+
+WHO: Final = "person"
+WHY: Final = "some of its sources were forgotten"
+LOGS: Final = ("conversations", "records")
+"""The logs of an owner that hold words."""
+BACKUPS: Final = Place(HOME, "backups")
+_BACKUP: Final = ".schema-"
+"""Stands in the name of each copy that was made of the database before a migration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A file that could not be removed or written, and why; reconcile tries again."""
+
+    path: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an erasure came to: files that are there still, and whether any file changed."""
+
+    left: tuple[Left, ...] = ()
+    changed: bool = False
+
+
+@dataclass(slots=True)
+class _Work:
+    """What is on its way: files staged under their places, and what came of it."""
+
+    staged: list[Staged] = field(default_factory=list)
+    emptied: list[Place] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+
+
+# -- what a home holds besides its rows -------------------------------------------------------------
+
+
+def torn(world: World, owner: str) -> list[Place]:
+    """The tails that a power cut tore off an owner's logs: nobody was told that they are stored."""
+    folders = [layout.log_folder(owner, log) for log in LOGS]
+    return [
+        folder.within(name)
+        for folder in folders
+        for name in world.vault.scan(folder) or {}
+        if name.endswith(".torn")
+    ]
+
+
+def backups(world: World) -> list[Place]:
+    """The copies of the database that were made before a migration: all of it can be made anew."""
+    return [BACKUPS.within(name) for name in world.vault.scan(BACKUPS) or {} if _BACKUP in name]
+
+
+# -- the intent -----------------------------------------------------------------------------------
+
+
+def bury(world: World, realm: Realm, stone: Stone, erasure: Erasure) -> Carried:
+    """Write down what is forgotten, then let it go. The caller holds the lock.
+
+    Raises:
+        Unavailable: disk or database said no; nothing was forgotten.
+        OutcomeUnknown: it was begun and not finished; the next reconcile goes on.
+    """
+    place = tombstones.log(realm.owner)
+    secret = world.vault.secret(tombstones.SECRET)
+    appended = world.vault.append(place, tombstones.encode(stone, secret), flush=True)
+    world.vault.sync([place.folder])
+    failpoints.hit("forget.buried")
+    return erase(world, erasure, graves.of(world, realm.owner), appended.undo)
+
+
+def erase(
+    world: World,
+    erasure: Erasure,
+    stones: Tombstones,
+    undo: Callable[[], None] | None = None,
+) -> Carried:
+    """Rows, then files; what is left is told. The caller holds the lock.
+
+    Raises:
+        Unavailable: disk or database said no; with an `undo` nothing was forgotten.
+        OutcomeUnknown: it was begun and not finished; the next reconcile goes on.
+    """
+    work = _Work()
+    try:
+        _rows(world, erasure, stones, work)
+    except BaseException:
+        _discard(work.staged)
+        if undo is not None:
+            apply.take_back([undo])
+        raise
+    try:
+        failpoints.hit("forget.committed")
+        _files(world, erasure, work)
+        failpoints.hit("forget.files")
+        _mark(world, erasure.realm.owner, graves.CARRIED)
+    except (OSError, Unavailable) as error:
+        raise OutcomeUnknown(
+            f"it was begun and could not be finished ({error}); the next start goes on with it"
+        ) from error
+    finally:
+        _discard(work.staged)
+    return Carried(tuple(work.left), bool(work.staged or work.emptied))
+
+
+def _discard(staged: Iterable[Staged]) -> None:
+    for one in staged:
+        with suppress(OSError):
+            one.discard()
+
+
+def _mark(world: World, owner: str, stage: str, size: int | None = None) -> None:
+    with world.store.transaction() as tx:
+        reached = graves.size(world, owner) if size is None else size
+        tx.set_shard(stage, tombstones.log(owner).path, reached)
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def _rows(world: World, erasure: Erasure, stones: Tombstones, work: _Work) -> None:
+    realm = erasure.realm
+    with world.store.transaction() as tx:
+        written = [_row(world, one, work) for one in erasure.kept]
+        for gone in erasure.gone:
+            if gone.row is not None:
+                tx.drop(gone.key, gone.id)
+                _stale(tx, gone.row)
+        for row in written:
+            tx.put(row)
+            _stale(tx, row)
+        tx.drop_messages(realm, [(one.session, one.id) for one in erasure.messages])
+        tx.hush_jobs(realm, erasure.sessions)
+        tx.drop_verdicts(realm, erasure.verdicts)
+        for cursor in erasure.cursors:
+            if tx.messages(realm, cursor.session, limit=1):
+                tx.set_cursor(realm, cursor)
+        for batch, session in erasure.redo:
+            tx.enqueue(realm, REDO, redo_key(batch, session), world.clock.now())
+        _records(world, tx, erasure, written)
+        failpoints.hit("forget.rows")
+        for owner in graves.owners(world):
+            _shards(world, tx, owner, erasure, stones, work)
+        failpoints.hit("forget.staged")
+
+
+def _stale(tx: StoreWrite, row: Stored) -> None:
+    tx.set_shard(apply.INDEX_LOG, str(row.place.folder), apply.STALE)
+
+
+def _row(world: World, one: Kept, work: _Work) -> Stored:
+    """The row of a memory that stays, its file staged where there is one."""
+    key = one.after.key
+    target = bind.target(world, key, one.row.owner)
+    data = apply.rendered(one.after, target)
+    row = replace(one.row, memory=one.after, digest=markdown.digest(data))
+    if row.presence == "absent" or not bind.is_there(world, target.root):
+        return row
+    staged = world.vault.stage(row.place, data)
+    work.staged.append(staged)
+    return replace(row, stat=staged.stat)
+
+
+def _records(world: World, tx: StoreWrite, erasure: Erasure, written: Sequence[Stored]) -> None:
+    """The record lines in the index: some erased, some saying less, and one for each new version."""
+    dropped = [at for at, line in erasure.lines.items() if line is None]
+    tx.drop_records(world.space, dropped)
+    for line in erasure.lines.values():
+        if line is not None:
+            tx.replace_record(world.space, line)
+    for owner in sorted({row.owner for row in written}):
+        mine = [row for row in written if row.owner == owner]
+        now, tx_id = world.clock.now(), world.clock.new_id("tx_")
+        made = [
+            records.of_put(
+                Put(row.memory, "forget", WHO, WHY),
+                owner=owner,
+                digest=row.digest,
+                path=row.place.path,
+            )
+            for row in mine
+        ]
+        rows = [
+            RecordLine(owner, one.kind, one.id, one.version, tx_id, n, len(made), now, one.data)
+            for n, one in enumerate(made, start=1)
+        ]
+        tx.add_records(world.space, [row.memory.key for row in mine], rows)
+
+
+# -- logs -----------------------------------------------------------------------------------------
+
+
+def _shards(
+    world: World,
+    tx: StoreWrite,
+    owner: str,
+    erasure: Erasure,
+    stones: Tombstones,
+    work: _Work,
+) -> None:
+    """An owner's logs without what is forgotten, staged; the rest byte for byte as it was."""
+    if owner == erasure.realm.owner:
+        for place in _places(world, owner, "conversations"):
+            kept = _Rewrite.of(world, tx, "conversations", place)
+            kept.keep(lambda raw: _said(raw, erasure.realm, stones))
+            kept.stage(world, tx, work)
+    known = {(one.tx, one.part): one for one in tx.record_lines(world.space, owner)}
+    rewrites = {
+        place: _Rewrite.of(world, tx, "records", place)
+        for place in (*_places(world, owner, "records"), _today(world, owner))
+    }
+    seen: set[Part] = set()
+    for one in rewrites.values():
+        whole = _forgotten_groups(world, owner, one.raw, known, erasure, stones)
+        one.keep(lambda raw, whole=whole: _recorded(owner, raw, known, whole, seen))  # type: ignore[misc]
+    fresh = [
+        line for line in known.values() if _is_fresh(line) and (line.tx, line.part) not in seen
+    ]
+    rewrites[_today(world, owner)].add(b"".join(map(lines.encoded, fresh)))
+    for one in rewrites.values():
+        one.stage(world, tx, work)
+
+
+def _is_fresh(line: RecordLine) -> bool:
+    return line.data.get("verb") == "forget"
+
+
+def _places(world: World, owner: str, log: str) -> list[Place]:
+    folder = layout.log_folder(owner, log)
+    names = world.vault.scan(folder) or {}
+    return [folder.within(name) for name in names if name.endswith(".jsonl")]
+
+
+def _today(world: World, owner: str) -> Place:
+    return layout.shard(owner, "records", world.clock.now(), world.zone)
+
+
+def _said(raw: bytes, realm: Realm, stones: Tombstones) -> bytes | None:
+    try:
+        one = conversation.decode(raw)
+    except Invalid:
+        return raw
+    return None if stones.has_message(realm, one.session, one.id) else raw
+
+
+def _recorded(
+    owner: str,
+    raw: bytes,
+    known: Mapping[Part, RecordLine],
+    whole: Mapping[Part, RecordLine | None],
+    seen: set[Part],
+) -> bytes | None:
+    """A record line as it is to stand: as it is, unless the index or the tombstones say otherwise."""
+    try:
+        line = lines.decoder(owner)(raw)
+    except (Invalid, RecursionError):
+        return raw
+    at = line.tx, line.part
+    seen.add(at)
+    row = known[at] if at in known else whole.get(at, line)
+    if row is None:
+        return None
+    same = (row.kind, row.id, row.version, row.data) == (
+        line.kind,
+        line.id,
+        line.version,
+        line.data,
+    )
+    return raw if same else lines.encoded(row)[:-1]
+
+
+def _forgotten_groups(
+    world: World,
+    owner: str,
+    raw: Sequence[tuple[int, bytes]],
+    known: Mapping[Part, RecordLine],
+    erasure: Erasure,
+    stones: Tombstones,
+) -> dict[Part, RecordLine | None]:
+    """What becomes of the lines that the index does not know: those of the forgotten go."""
+    groups: dict[str, list[tuple[RecordLine, bool]]] = {}
+    realm = Realm(world.space, owner)
+    for _, one in raw:
+        try:
+            line = lines.decoder(owner)(one)
+        except (Invalid, RecursionError):
+            continue
+        if (line.tx, line.part) not in known:
+            gone = (line.tx, line.part) in erasure.lines or forgotten.is_forgotten(
+                world, line, realm, stones
+            )
+            groups.setdefault(line.tx, []).append((line, gone))
+    found: dict[Part, RecordLine | None] = {}
+    for group in groups.values():
+        all_gone = all(gone for _, gone in group)
+        for line, gone in group:
+            if gone:
+                found[line.tx, line.part] = None if all_gone else forgotten.erased(line)
+    return found
+
+
+@dataclass(slots=True)
+class _Rewrite:
+    """A shard on its way to what it says from here on.
+
+    `indexed` counts the bytes that the index knows. A shard that is shorter or longer than it should be
+    stays so by as much: what is missing is appended, what is new indexed, when the logs are looked at.
+    """
+
+    log: str
+    place: Place
+    raw: list[tuple[int, bytes]]
+    size: int
+    known: int
+    indexed: int = 0
+    new: list[bytes] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, world: World, tx: StoreWrite, log: str, place: Place) -> _Rewrite:
+        stat = world.vault.stat(place)
+        if stat is not None:
+            world.vault.append(place, b"")  # cuts a torn tail
+        raw = list(world.vault.lines(place)) if stat is not None else []
+        size = raw[-1][0] if raw else 0
+        return cls(log, place, raw, size, tx.shards(log).get(place.path, 0))
+
+    def keep(self, decide: Callable[[bytes], bytes | None]) -> None:
+        """Let each line stand as `decide` says, None for not at all."""
+        for end, raw in self.raw:
+            line = decide(raw)
+            if line is not None:
+                self.new.append(line + b"\n")
+                self.indexed += (len(line) + 1) if end <= self.known else 0
+
+    def add(self, more: bytes) -> None:
+        """Append lines that the index knows already."""
+        self.new.append(more)
+        self.indexed += len(more) if self.size <= self.known else 0
+
+    def stage(self, world: World, tx: StoreWrite, work: _Work) -> None:
+        """Stage what the shard is to say, if that is anything else."""
+        data = b"".join(self.new)
+        if data == b"".join(line + b"\n" for _, line in self.raw):
+            return
+        tx.set_shard(self.log, self.place.path, self.indexed + max(0, self.known - self.size))
+        if data:
+            work.staged.append(world.vault.stage(self.place, data))
+        else:
+            work.emptied.append(self.place)
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def _files(world: World, erasure: Erasure, work: _Work) -> None:
+    """The staged ones in place, the others gone; folders flushed."""
+    folders: set[Place] = set()
+    for staged in work.staged:
+        staged.publish()
+        staged.settle()
+        folders.add(staged.place.folder)
+    failpoints.hit("forget.published")
+    rows = [one.row for one in erasure.gone if one.row is not None]
+    there = [row.place for row in rows if bind.is_there(world, row.place.root)]
+    owner = erasure.realm.owner
+    for place in (*there, *work.emptied, *torn(world, owner), *backups(world)):
+        _remove(world, place, work)
+        folders.add(place.folder)
+    for log in LOGS:
+        world.vault.sweep(layout.log_folder(owner, log))
+    world.vault.sync(sorted(folders))
+
+
+def _remove(world: World, place: Place, work: _Work) -> None:
+    try:
+        world.vault.remove(place)
+    except (Unavailable, Invalid) as error:
+        work.left.append(Left(str(place), error.message))
+        world.bus.emit("file.blocked", degraded=True, id=place.name, path=str(place))
+
+
+# -- what is slow, and can be done again -----------------------------------------------------------
+
+
+def scrub(world: World, realm: Realm) -> list[str]:
+    """Vectors of texts that are gone, the text index's old segments, the database's log; why some stay.
+
+    Raises:
+        Unavailable: the database said no.
+    """
+    size = graves.size(world, realm.owner)
+    problems = [*_scrub_vectors(world, realm)]
+    failpoints.hit("forget.vectors")
+    if not world.store.scrub():
+        problems.append("another process reads the database; its log goes when that ends")
+    failpoints.hit("forget.scrubbed")
+    if not problems:
+        _mark(world, realm.owner, graves.SCRUBBED, size)
+    return problems
+
+
+def _scrub_vectors(world: World, realm: Realm) -> Iterator[str]:
+    if world.vectors is None or world.vault.stat(layout.VECTORS) is None:
+        return
+    try:
+        for shelf, ids in orphans(world, realm).items():
+            apply.drop_vectors(world.vectors, shelf, sorted(ids))
+    except (Unavailable, Corrupt) as error:
+        world.bus.emit("vectors.unavailable", degraded=True, problem=error.code)
+        yield error.message
+
+
+def orphans(world: World, realm: Realm, erasure: Erasure | None = None) -> dict[Shelf, set[str]]:
+    """By shelf: the ids of vectors whose text is not stored, or (with an `erasure`) will not be.
+
+    Raises:
+        Unavailable: the vectors' file says no.
+        Corrupt: it cannot be read.
+    """
+    found: dict[Shelf, set[str]] = {}
+    if world.vectors is None or world.vault.stat(layout.VECTORS) is None:
+        return found
+    going = erasure or Erasure(realm)
+    said = {message_id(one.session, one.id) for one in going.messages}
+    for shelf, _, _ in world.store.shelves(world.space):
+        if shelf.realm == realm:
+            held = list(world.vectors.held(shelf))
+            rows = world.store.message_rows(realm, [session_and_id(id) for id in held])
+            found[shelf] = {id for id in held if id in said or session_and_id(id) not in rows}
+    for key in world.store.keys(world.space):
+        if key.realm == realm or key.scope == "project":
+            texts = _texts(world, key, going)
+            vectors = world.vectors.held(shelf_of(key))
+            found[shelf_of(key)] = {id for id, digest in vectors.items() if texts.get(id) != digest}
+    return {shelf: ids for shelf, ids in found.items() if ids}
+
+
+def _texts(world: World, key: Key, erasure: Erasure) -> dict[str, bytes]:
+    """The hash of the text of each memory of a key, as it is once the erasure is done."""
+    found = {id: row.memory for id, row in files.rows_of(world, key).items()}
+    found |= {one.after.id: one.after for one in erasure.kept if one.after.key == key}
+    gone = {one.id for one in erasure.gone if one.key == key}
+    return {id: _digest(one) for id, one in found.items() if id not in gone}
+
+
+def _digest(one: Memory) -> bytes:
+    return passages.digest(passages.passage_of_memory(one.name, one.description, one.body))
+
+
+# -- after a kill -----------------------------------------------------------------------------------
+
+
+def finish(world: World, owner: str, report: Report) -> None:
+    """Go on with what was begun, and take out what was put back by hand.
+
+    Raises:
+        Unavailable: disk or database said no; it stays open.
+    """
+    if not graves.size(world, owner):
+        return
+    realm = Realm(world.space, owner)
+    with world.vault.exclusive():
+        begun = graves.is_open(world, world.store, owner)
+        if not begun and not _moved(world, owner):
+            return
+        stones = graves.every(world)
+        erasure = forgotten.gather(world, realm, stones)
+        stone = stone_of(world, realm, stones, erasure)
+        done = (
+            erase(world, erasure, stones) if stone is None else bury(world, realm, stone, erasure)
+        )
+        if begun or done.changed or stone is not None:
+            report.actions.append(f"carried out what {owner} had forgotten")
+            _mark(world, owner, graves.SCRUBBED, 0)
+
+
+def scrub_left(world: World, owner: str, report: Report) -> None:
+    """What is slow of it, where that was broken off."""
+    if graves.is_open(world, world.store, owner, graves.SCRUBBED):
+        problems = scrub(world, Realm(world.space, owner))
+        if not problems:
+            report.actions.append(f"took out the last traces of what {owner} had forgotten")
+
+
+def _moved(world: World, owner: str) -> bool:
+    """Whether a log is longer than the index knows: a line of a killed process, or one that was put back."""
+    return any(
+        (stat := world.vault.stat(place)) is not None
+        and stat.size > world.store.shards(log).get(place.path, 0)
+        for log in LOGS
+        for place in _places(world, owner, log)
+    )
+
+
+def stone_of(world: World, realm: Realm, stones: Tombstones, erasure: Erasure) -> Stone | None:
+    """What `erasure` names and no tombstone does yet; None for nothing."""
+    secret = stones.secret
+    made = [one.row.memory.created_at for one in erasure.gone if one.row is not None]
+    new = Stone(
+        at=max((world.clock.now(), *made)),  # a clock may have been set back
+        messages=frozenset(
+            tombstones.message(secret, realm, one.session, one.id) for one in erasure.messages
+        )
+        - stones.messages,
+        contents=frozenset(tombstones.content(secret, realm, one) for one in erasure.messages)
+        - stones.contents,
+        memories=frozenset(
+            tombstones.memory(secret, one.key, one.id)
+            for one in erasure.gone
+            if not stones.has_memory(
+                one.key, one.id, one.row.memory.created_at if one.row else EPOCH
+            )
+        ),
+        files=frozenset(
+            tombstones.file(secret, one.key, one.row.digest)
+            for one in erasure.gone
+            if one.row is not None
+        )
+        - stones.files,
+    )
+    return new if new.messages or new.contents or new.memories or new.files else None
