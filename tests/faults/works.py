@@ -17,7 +17,7 @@ from memstrata import Memory
 from memstrata.bootstrap import Worker
 from memstrata.domain.plan import EMBED
 from memstrata.domain.scope import Key, Realm
-from memstrata.errors import Conflict
+from memstrata.errors import Conflict, Invalid, NotFound
 from memstrata.team_document import MemoryDocument
 
 Say = Callable[[str], object]
@@ -144,9 +144,42 @@ def correct(home: Path, say: Say) -> None:
                 say(f"gone {memory.delete(held[name].id).id}")
 
 
+def forget(home: Path, say: Say) -> None:
+    """Forget a session, what was said about a place, and a memory that was typed."""
+    with opened(home) as memory:
+        for given in (
+            {"session": "food"},
+            {"entity": "Harrow"},
+            {"ids": [one.id for one in memory.list().items if one.name == "The old mill"]},
+        ):
+            with suppress(NotFound, Invalid):  # gone already, or no id left
+                memory.forget(**given)
+            say(f"forgot {next(iter(given.values()))}")
+
+
+def forget_one(home: Path, say: Say) -> None:
+    """Forget all about one place."""
+    with opened(home) as memory:
+        memory.forget(entity="Harrow")
+        say("forgot Harrow")
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
-    for one in (commit, drain, background, add, first, everything, heal, reindex, team, correct)
+    for one in (
+        commit,
+        drain,
+        background,
+        add,
+        first,
+        everything,
+        heal,
+        reindex,
+        team,
+        correct,
+        forget,
+        forget_one,
+    )
 }
 
 
@@ -164,6 +197,8 @@ def prepare(home: Path, name: str) -> None:
         _edit_by_hand(home)
     if name == "correct":
         _before_corrections(home)
+    if name == "forget":
+        before_forgetting(home)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
@@ -180,6 +215,29 @@ def _before_corrections(home: Path) -> None:
         memory.edit(gate.id, expected_version=1, description="opens at seven")
         going = [memory.add(name=name, description=f"{name} is dry in August") for name in GOING]
         Path(memory.home, going[-1].path).unlink()
+
+
+FORGOTTEN = ("Harrow", "stands by the river")
+"""Words of which nothing may be left once all is forgotten."""
+
+
+def before_forgetting(home: Path) -> None:
+    """Two jobs of which one superseded the other, a sentence with two facts, a tea that is said twice."""
+    commit(home, lambda _: None)
+    with opened(home) as memory:
+        both = "I moved from Harrow Street to Lyon. I prefer oolong."
+        memory.session("later").commit(
+            [{"role": "user", "content": both, "id": "b1", "said_at": "2025-04-01"}]
+        )
+        memory.drain()
+        memory.session("later").commit(
+            [{"role": "user", "content": "I prefer mint tea.", "id": "b2", "said_at": "2025-04-02"}]
+        )
+        memory.drain()
+    torn = min((home / "conversations").glob("*.jsonl"))
+    torn.with_name(f"{torn.name}.torn").write_text('{"id": "x", "content": "by Harrow')
+    (home / "backups").mkdir()
+    (home / "backups" / "memstrata.schema-1.1.db").write_text("an old copy: Harrow Tools")
 
 
 def documents(memory: Memory) -> dict[str, MemoryDocument]:
@@ -261,6 +319,18 @@ def messages(memory: Memory) -> list[tuple[str, str, str]]:
     )
 
 
+def traces(home: Path, *words: str) -> list[str]:
+    """Each file of the home that holds one of the words, whatever file it is."""
+    wanted = [word.casefold().encode() for word in words]
+    return [
+        f"{file.relative_to(home)}: {word.decode()}"
+        for file in sorted(home.rglob("*"))
+        if file.is_file()
+        for word in wanted
+        if word in file.read_bytes().lower()
+    ]
+
+
 def missing(memory: Memory, said: list[str]) -> list[str]:
     """Those acknowledgements that do not hold in an open home."""
     stored = {id for _, id, _ in messages(memory)}
@@ -278,6 +348,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
             not memories[id].archived and "seven" not in memories[id].description
         ),
         "gone": lambda id: id not in rows,
+        "forgot": lambda _: True,  # that no file says it is for `traces` to tell
     }
     lost = [
         line

@@ -169,8 +169,10 @@ class FileVault:
         """
         if self.stat(place) is None:
             staged = self.stage(place, os.urandom(32))
-            staged.publish()
-            staged.settle()
+            try:
+                staged.publish()
+            finally:
+                staged.discard()
             self.sync([place.folder])
         return self.read(place)[0]
 

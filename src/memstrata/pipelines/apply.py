@@ -139,7 +139,7 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
     undo: list[Callable[[], None]] = []
     removals: list[_Removal] = []
     try:
-        with _reported():
+        with reported():
             writes = _stage(world, plan, targets, staged)
             failpoints.hit("apply.staged")
             with world.vault.exclusive():
@@ -160,7 +160,8 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
 
 
 @contextmanager
-def _reported() -> Iterator[None]:
+def reported() -> Iterator[None]:
+    """The disk's refusals as our own error."""
     try:
         yield
     except OSError as error:
@@ -893,7 +894,7 @@ def revise(world: World, file: Place, log: Place, decide: Callable[[], Step | No
         OutcomeUnknown: it failed and so did taking it back.
     """
     undo: list[Callable[[], None]] = []
-    with _reported(), world.vault.exclusive():
+    with reported(), world.vault.exclusive():
         step = decide()
         if step is None:
             return None

@@ -110,9 +110,10 @@ def forget(
         stone, erasure = _decided(world, view, wanted, secret)
         receipt = _receipt(world, erasure)
         carried = erasing.bury(world, realm, stone, erasure)
-    for key in {one.key for one in erasure.gone} | {one.after.key for one in erasure.kept}:
-        _list_anew(world, key, realm.owner)
-    problems = erasing.scrub(world, realm)
+    with erasing.begun():
+        for key in {one.key for one in erasure.gone} | {one.after.key for one in erasure.kept}:
+            _list_anew(world, key, realm.owner)
+        problems = erasing.scrub(world, realm)
     world.bus.emit(
         "memory.forgotten",
         messages=receipt.counts["messages"],

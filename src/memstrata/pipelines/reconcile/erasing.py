@@ -8,7 +8,7 @@ something is open and reconciles first. Where nothing but the tombstones was wri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -92,9 +92,14 @@ def bury(world: World, realm: Realm, stone: Stone, erasure: Erasure) -> Carried:
     """
     place = tombstones.log(realm.owner)
     secret = world.vault.secret(tombstones.SECRET)
-    appended = world.vault.append(place, tombstones.encode(stone, secret), flush=True)
-    world.vault.sync([place.folder])
-    failpoints.hit("forget.buried")
+    with apply.reported():
+        appended = world.vault.append(place, tombstones.encode(stone, secret), flush=True)
+        try:
+            world.vault.sync([place.folder])
+            failpoints.hit("forget.buried")
+        except BaseException:
+            apply.take_back([appended.undo])
+            raise
     return erase(world, erasure, graves.of(world, realm.owner), appended.undo)
 
 
@@ -112,24 +117,37 @@ def erase(
     """
     work = _Work()
     try:
-        _rows(world, erasure, stones, work)
+        with apply.reported():
+            _rows(world, erasure, stones, work)
     except BaseException:
         _discard(work.staged)
         if undo is not None:
             apply.take_back([undo])
         raise
     try:
-        failpoints.hit("forget.committed")
-        _files(world, erasure, work)
-        failpoints.hit("forget.files")
-        _mark(world, erasure.realm.owner, graves.CARRIED)
+        with begun():
+            failpoints.hit("forget.committed")
+            _files(world, erasure, work)
+            failpoints.hit("forget.files")
+            _mark(world, erasure.realm.owner, graves.CARRIED)
+    finally:
+        _discard(work.staged)
+    return Carried(tuple(work.left), bool(work.staged or work.emptied))
+
+
+@contextmanager
+def begun() -> Iterator[None]:
+    """Behind the commit there is no way back: what fails is finished by the next reconcile.
+
+    Raises:
+        OutcomeUnknown: the disk or the database said no.
+    """
+    try:
+        yield
     except (OSError, Unavailable) as error:
         raise OutcomeUnknown(
             f"it was begun and could not be finished ({error}); the next start goes on with it"
         ) from error
-    finally:
-        _discard(work.staged)
-    return Carried(tuple(work.left), bool(work.staged or work.emptied))
 
 
 def _discard(staged: Iterable[Staged]) -> None:

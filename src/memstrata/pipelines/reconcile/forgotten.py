@@ -313,11 +313,14 @@ def _is_dirty(
     at, line = one
     if at in gone or stones.has_memory(*at, line.at):
         return True
+    return bool(_named(line) & names) or _sources(line, at, stones)
+
+
+def _named(line: RecordLine) -> set[str]:
+    """What may be the ids of other memories: in why a version came to be, and what superseded it."""
     fields = line.data.get("memory")
-    told = set(_WORD.findall(str(line.data.get("why", ""))))
-    if isinstance(fields, Mapping):
-        told.add(str(fields.get("superseded_by", "")))
-    return bool(told & names) or _sources(line, at, stones)
+    named = set(_WORD.findall(str(line.data.get("why", ""))))
+    return named | ({str(fields.get("superseded_by"))} if isinstance(fields, Mapping) else set())
 
 
 def erased(line: RecordLine) -> RecordLine:
@@ -367,7 +370,8 @@ def is_forgotten(world: World, line: RecordLine, realm: Realm, stones: Tombstone
     key = lines.key_of(world, line)
     match line.kind:
         case "memory" | "delete" if key is not None:
-            return _is_dirty(((key, line.id), line), (), set(), stones)
+            names = {id for id in _named(line) if stones.has_memory(key, id, line.at)}
+            return _is_dirty(((key, line.id), line), (), names, stones)
         case "batch":
             ends = (str(line.data.get("first")), str(line.data.get("last")))
             return any(stones.has_message(realm, line.id, id) for id in ends)

@@ -223,11 +223,12 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
             with world.store.transaction() as tx:
                 if not shards.is_short(world, tx, "records", place):
                     return
-                lines = shards.lines_if_there(world, place)
-                there = {
-                    (line.tx, line.part)
-                    for line in shards.readable(lines, place, decoder(owner), report)
-                }
+                raw = shards.lines_if_there(world, place)
+                lines = list(shards.readable(raw, place, decoder(owner), report))
+                for group in _whole_groups(lines):  # an older database knows too little as well
+                    _carry_out(world, tx, group, report, undo)
+                    tx.add_records(world.space, [key_of(world, line) for line in group], group)
+                there = {(line.tx, line.part) for line in lines}
                 missing = [
                     line
                     for line in tx.record_lines(world.space, owner)
