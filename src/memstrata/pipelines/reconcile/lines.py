@@ -226,7 +226,8 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                 raw = shards.lines_if_there(world, place)
                 lines = list(shards.readable(raw, place, decoder(owner), report))
                 for group in _whole_groups(lines):  # an older database knows too little as well
-                    _carry_out(world, tx, group, report, undo)
+                    if not any(_is_past(world, tx, line) for line in group):
+                        _carry_out(world, tx, group, report, undo)
                     tx.add_records(world.space, [key_of(world, line) for line in group], group)
                 there = {(line.tx, line.part) for line in lines}
                 missing = [
@@ -243,6 +244,13 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
             apply.take_back(undo)
             raise
     report.actions.append(f"appended {len(missing)} record lines to {place} again")
+
+
+def _is_past(world: World, tx: StoreWrite, line: RecordLine) -> bool:
+    """Whether the row of a memory is as new as the version of a line."""
+    key = key_of(world, line)
+    held = None if key is None else tx.memory((key,), line.id)
+    return held is not None and held.memory.version >= line.version
 
 
 def _write_lost_file(
