@@ -127,6 +127,7 @@ def _extracted(world: World, batch: Batch) -> Outcome:
         (*batch.background, *batch.messages),
         workspace=batch.workspace,
         agent=batch.queued[0].message.agent,
+        known=(*batch.background, *(batch.messages if batch.redo else ())),
     )
     book = partial(ledger.book, world, realm, id)
     decided = evolve.judge(world, draft, proposal.candidates, chosen, book)

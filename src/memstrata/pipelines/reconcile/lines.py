@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from memstrata.domain import checks, codec, layout, markdown, times
+from memstrata.domain import checks, layout, markdown, times
 from memstrata.domain.layout import Place
-from memstrata.domain.memory import Memory
 from memstrata.domain.records import BATCH, DELETE, MEMORY
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines import apply, bind
 from memstrata.pipelines.reconcile import shards
+from memstrata.pipelines.recorded import recorded as recorded
 from memstrata.pipelines.world import Problem, Report, World
 from memstrata.ports import RecordLine, Stored, StoreWrite
 
@@ -197,11 +197,6 @@ def _written_again(
     elif markdown.digest(now) != digest:
         return None
     return Stored(memory, place, digest, target.owner, world.vault.stat(place))
-
-
-def recorded(world: World, line: RecordLine, key: Key) -> Memory:
-    fields = cast("Mapping[str, object]", line.data["memory"])
-    return codec.from_fields(fields, key, id=line.id, now=line.at, zone=world.zone)
 
 
 def _bytes(world: World, place: Place) -> bytes | None:
