@@ -12,15 +12,14 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.faults import child
 from tests.faults.child import ROOT, Server, counted
 from tests.faults.disks import failing
 from tests.faults.oracle import faults, sound
 from tests.faults.works import before_forgetting, opened, traces
 
-from memstrata import Conflict, Memory, NotFound, failpoints
+from memstrata import Memory, NotFound, failpoints
 from memstrata.adapters.vault_fs import FileVault
-from memstrata.errors import MemstrataError, OutcomeUnknown, Unavailable
+from memstrata.errors import OutcomeUnknown, Unavailable
 from memstrata.failpoints import NAMES
 
 STEPS = tuple(name for name in NAMES if name.startswith("forget."))

@@ -147,14 +147,16 @@ def correct(home: Path, say: Say) -> None:
 def forget(home: Path, say: Say) -> None:
     """Forget a session, what was said about a place, and a memory that was typed."""
     with opened(home) as memory:
-        for given in (
-            {"session": "food"},
-            {"entity": "Harrow"},
-            {"ids": [one.id for one in memory.list().items if one.name == "The old mill"]},
-        ):
-            with suppress(NotFound, Invalid):  # gone already, or no id left
-                memory.forget(**given)
-            say(f"forgot {next(iter(given.values()))}")
+        with suppress(NotFound):  # gone already
+            memory.forget(session="food")
+        say("forgot food")
+        with suppress(NotFound):
+            memory.forget(entity="Harrow")
+        say("forgot Harrow")
+        with suppress(Invalid):  # no id left
+            mill = [one.id for one in memory.list().items if one.name == "The old mill"]
+            memory.forget(ids=mill)
+        say("forgot mill")
 
 
 def forget_one(home: Path, say: Say) -> None:
@@ -219,6 +221,10 @@ def _before_corrections(home: Path) -> None:
 
 FORGOTTEN = ("Harrow", "stands by the river")
 """Words of which nothing may be left once all is forgotten."""
+
+
+LEFT = {"food": '"session": "food"', "Harrow": "Harrow", "mill": "stands by the river"}
+"""What no file may hold once it was said to be forgotten."""
 
 
 def before_forgetting(home: Path) -> None:
@@ -339,7 +345,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
     memories = {id: row.memory for id, row in rows.items() if row.presence == "live"}
     jobs = memory._world.store.jobs(realm, ("waiting", "running", "parked"))
     waiting = [one for one in jobs if one.kind != EMBED]  # whatever is written next queues one
-    holds = {
+    holds: dict[str, Callable[[str], bool]] = {
         "message": lambda id: id in stored,
         "memory": lambda id: id in memories,
         "edited": lambda id: memories[id].description == CORRECTED,
@@ -348,7 +354,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
             not memories[id].archived and "seven" not in memories[id].description
         ),
         "gone": lambda id: id not in rows,
-        "forgot": lambda _: True,  # that no file says it is for `traces` to tell
+        "forgot": lambda what: not traces(memory.home, LEFT[what]),
     }
     lost = [
         line

@@ -94,6 +94,7 @@ def test_every_command_answers_with_one_document(
         "archive": (id,),
         "restore": (id,),
         "rm": (id, "--yes"),
+        "forget": (id, "--yes", "--verify"),
     }
     codes = {"config test": 7}  # no model is set
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}

@@ -200,16 +200,16 @@ def test_said_again_by_what_is_left_it_stays_word_for_word(memory: Memory) -> No
 
 
 @pytest.mark.promise("forget.rest")
-def test_it_says_again_what_it_said_before_the_forgotten(memory: Memory) -> None:
-    one = memory.add(name="depot", description="The depot is by the river")
-    clockwork = {"description": "The depot is by the river, says Odilexa"}
-    say(memory, "s", ("u1", "2025-01-10", "The depot is by the river, says Odilexa."))
-    world, realm = memory._world, memory._realm
-    assert world.store.message(realm, "u1")
-    memory.edit(one.id, expected_version=1, **clockwork)  # type: ignore[arg-type]
-    memory.forget(entity="Odilexa")
+def test_what_a_person_wrote_on_what_is_forgotten_goes_too(
+    memory: Memory, clock: FakeClock
+) -> None:
+    """Its only source is forgotten, and a person's words about it may say the same."""
+    say(memory, "s", ("u1", "2025-01-10", "I live in Quillhaven."))
+    clock.advance(hours=1)
+    memory.edit(only(memory, "quillhaven").id, expected_version=1, description="Lives in the mill")
+    memory.forget(session="s")
     assert memory.list().items == ()
-    vanished(memory, "odilexa")
+    vanished(memory, "quillhaven")
 
 
 @pytest.mark.promise("forget.rest")
@@ -229,19 +229,22 @@ def test_what_only_the_forgotten_said_is_drawn_again_from_the_rest(memory: Memor
 def test_a_first_saying_forgotten_is_drawn_from_the_second(open_memory: Open) -> None:
     """No version rests on what is left alone: the memory goes, the other message is read again."""
     answers = [
-        proposal("Keeps bees at Quillhaven", "I keep bees", name="bees"),
-        proposal("Keeps bees at Quillhaven", "My bees are well", name="bees"),
-        proposal("Has bees that are well", "My bees are well", name="bees"),
+        proposal("Keeps bees", "I keep bees", name="bees"),
+        proposal("Keeps bees", "My bees are well", name="bees"),
+        proposal("Has bees", "My bees are well", name="bees"),
     ]
     memory = open_memory(model=ScriptedModel(*answers), settings={"extraction.model": NAME})
-    say(memory, "a", ("u1", "2025-01-10", "I keep bees at Quillhaven, and they keep me."))
-    say(memory, "b", ("u2", "2025-01-11", "My bees are well at Quillhaven, thanks."))
-    kept = memory.list().items
-    if len(kept) == 1 and len(kept[0].evidence) == 2:
-        receipt = memory.forget(session="a")
-        assert receipt.counts["again"] == 1 or receipt.changed
-        memory.drain()
-    assert faults(memory) == []
+    say(memory, "a", ("u1", "2025-01-10", "I keep bees at Quillhaven."))
+    say(memory, "b", ("u2", "2025-01-11", "My bees are well, thanks."))
+    (before,) = memory.list().items
+    assert len(before.evidence) == 2
+    receipt = memory.forget(session="a")
+    assert (receipt.erased, receipt.counts["again"]) == ((before.id,), 1)
+    assert memory.list().items == ()
+    memory.drain()
+    (after,) = memory.list().items
+    assert (after.description, after.evidence[0].session) == ("Has bees", "b")
+    vanished(memory, "quillhaven")
 
 
 @pytest.mark.promise("forget.chain")
@@ -282,7 +285,7 @@ def test_cursor_and_batches_hold_though_their_messages_go(memory: Memory) -> Non
     chat.commit([{"role": "user", "content": "I play the oboe.", "id": "u9"}])
     memory.reindex()
     memory.drain()
-    assert len([line for line in memory._world.store.batches(memory._realm, "s")]) == 2
+    assert len(list(memory._world.store.batches(memory._realm, "s"))) == 2
     vanished(memory, "quillhaven", "marlrow")
 
 

@@ -247,7 +247,7 @@ def _stone(world: World, realm: Realm, chosen: _Chosen, secret: bytes) -> Stone:
     """The tombstones of what was chosen itself."""
     ids = {one.id for one in chosen.messages}
     held = _quoting(world, realm, ids)
-    bare = {one.message for _, one in held if not one.session}
+    bare = {one.message for _, _, one in held if not one.session}
     return Stone(
         at=world.clock.now(),
         messages=frozenset(
@@ -257,31 +257,42 @@ def _stone(world: World, realm: Realm, chosen: _Chosen, secret: bytes) -> Stone:
         ),
         contents=frozenset(tombstones.content(secret, realm, one) for one in chosen.messages),
         evidence=frozenset(
-            tombstones.source(secret, memory.key, memory.id, one)
-            for memory, one in held
-            if memory.key.scope == "project"
-            and any(_quotes(one, message) for message in chosen.messages)
+            tombstones.source(secret, key, id, one)
+            for key, id, one in held
+            if key.scope == "project" and any(_quotes(one, message) for message in chosen.messages)
         ),
         memories=frozenset(tombstones.memory(secret, *at) for at in chosen.memories),
     )
 
 
-def _quoting(world: World, realm: Realm, ids: set[str]) -> list[tuple[Memory, Evidence]]:
-    """Each source of a memory, in any version, that names one of these messages."""
-    found: list[tuple[Memory, Evidence]] = []
-    for memory in _every_version(world, realm):
-        found += [(memory, one) for one in memory.evidence if one.message in ids]
-    return found
+def _quoting(world: World, realm: Realm, ids: set[str]) -> list[tuple[Key, str, Evidence]]:
+    """Each source of a memory, in any version, that names one of these messages: key and id with it."""
+    found: list[tuple[Key, str, Evidence]] = []
+    for key in _keys(world, realm):
+        for id, row in files.rows_of(world, key).items():
+            found += [(key, id, one) for one in row.memory.evidence if one.message in ids]
+    for owner in graves.owners(world):
+        for line in world.store.record_lines(world.space, owner):
+            whose = lines.key_of(world, line)
+            if whose is not None:
+                sources = resting.evidence_of(line)
+                found += [(whose, line.id, one) for one in sources if one.message in ids]
+    return [one for one in found if one[0].realm == realm or one[0].scope == "project"]
+
+
+def _keys(world: World, realm: Realm) -> list[Key]:
+    """The keys whose memories may quote what somebody said."""
+    every = world.store.keys(world.space)
+    return [key for key in every if key.realm == realm or key.scope == "project"]
 
 
 def _every_version(world: World, realm: Realm) -> Iterator[Memory]:
-    for key in world.store.keys(world.space):
-        if key.realm == realm or key.scope == "project":
-            yield from (row.memory for row in files.rows_of(world, key).values())
-            for id in world.store.record_versions(key):
-                for line in world.store.records((key,), id):
-                    if line.kind == MEMORY:
-                        yield lines.recorded(world, line, key)
+    for key in _keys(world, realm):
+        yield from (row.memory for row in files.rows_of(world, key).values())
+        for id in world.store.record_versions(key):
+            for line in world.store.records((key,), id):
+                if line.kind == MEMORY:
+                    yield lines.recorded(world, line, key)
 
 
 def _united(one: Stone, other: Stone) -> Stone:

@@ -130,16 +130,14 @@ class SqliteStore(Reads):
             db.many("skip_numbers", ({"table": one, "number": number} for one in _COUNTED))
 
     def optimise(self) -> None:
+        self.scrub()
+
+    def scrub(self) -> bool:
         self._get_ready()
         for text in ("memory", "message"):
             name = f"start_{text}_merge"
             while self._merged(name):
                 name = f"go_on_{text}_merge"
-        with self._pool.alone(), closing(self._pool.open(writes=True)) as db:
-            db.script("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def scrub(self) -> bool:
-        self.optimise()
         with self._pool.alone(), closing(self._pool.open(writes=True)) as db:
             return not db.script("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
 

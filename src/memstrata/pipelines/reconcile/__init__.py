@@ -84,7 +84,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         apply.end_rebuilding(world, rebuilding)
     revisions.bring_together(world, owners(world), report)
     for owner in owners(world):
-        erasing.scrub_left(world, owner, report)
+        erasing.scrub_left(world, owner, report, fresh=bool(rebuilding))
     _jobs(world, report)
     _vectors(world)
 

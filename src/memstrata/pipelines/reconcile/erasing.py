@@ -516,16 +516,17 @@ def finish(world: World, owner: str, report: Report) -> None:
         done = (
             erase(world, erasure, stones) if stone is None else bury(world, realm, stone, erasure)
         )
-        if begun or done.changed or stone is not None:
+        # A new index asks for it too, though all was carried out.
+        if done.changed or stone is not None or (begun and not apply.rebuilding(world.store)):
             report.actions.append(f"carried out what {owner} had forgotten")
             _mark(world, owner, graves.SCRUBBED, 0)
 
 
-def scrub_left(world: World, owner: str, report: Report) -> None:
-    """What is slow of it, where that was broken off."""
+def scrub_left(world: World, owner: str, report: Report, *, fresh: bool) -> None:
+    """What is slow of it, where that was broken off; a `fresh` index asks for it in any case."""
     if graves.is_open(world, world.store, owner, graves.SCRUBBED):
         problems = scrub(world, Realm(world.space, owner))
-        if not problems:
+        if not (problems or fresh):
             report.actions.append(f"took out the last traces of what {owner} had forgotten")
 
 

@@ -264,14 +264,16 @@ def _sources(one: Stored | RecordLine | None, at: At, stones: Tombstones) -> boo
         case Stored(memory=memory):
             return bool(stones.sources(memory))
         case RecordLine():
-            return any(stones.has_source(at[0], at[1], source) for source in _evidence(one))
+            return any(stones.has_source(at[0], at[1], source) for source in evidence_of(one))
 
 
-def _evidence(line: RecordLine) -> Iterator[Evidence]:
+def evidence_of(line: RecordLine) -> Iterator[Evidence]:
+    """The sources that a record line names; nothing else of it is read."""
     fields = line.data.get("memory")
     for one in fields.get("evidence", ()) if isinstance(fields, Mapping) else ():
+        start, end = int(one.get("start", 0)), int(one.get("end", 0))
         quote, session = str(one.get("quote", "")), str(one.get("session", ""))
-        yield Evidence(str(one.get("message", "")), 0, 0, quote, session)
+        yield Evidence(str(one.get("message", "")), start, end, quote, session)
 
 
 def _relinked(held: _Held, gone: Mapping[At, Gone], kept: dict[At, Memory]) -> dict[At, Memory]:
@@ -342,7 +344,7 @@ def _texts(line: RecordLine) -> Iterator[str]:
     fields = line.data.get("memory")
     if isinstance(fields, Mapping):
         yield from (str(fields.get(name, "")) for name in ("name", "description", "body", "scene"))
-        yield from (one.quote for one in _evidence(line))
+        yield from (one.quote for one in evidence_of(line))
 
 
 # -- verdicts --------------------------------------------------------------------------------------
