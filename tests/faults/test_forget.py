@@ -286,6 +286,23 @@ def test_what_is_put_back_goes_again(before: Path, home: Path, folder: str) -> N
 
 
 @pytest.mark.promise("forget.stays")
+def test_an_old_shard_that_is_shorter_by_now(before: Path, home: Path) -> None:
+    """The index knows of more than stands in it: what is missing is appended, what was forgotten goes."""
+    with opened(home) as memory:
+        memory.forget(entity=WORD)
+        for n in range(9):
+            said = {"role": "user", "content": f"{n}. {'It rained on the hills. ' * 9}"}
+            memory.session("late").commit([said])
+        memory.drain()
+    for name in ("conversations", "records"):
+        shutil.copytree(before / name, home / name, dirs_exist_ok=True)
+    with opened(home) as memory:
+        assert faults(memory) == []
+        assert traces(home, WORD) == []
+        assert len(memory._world.store.messages(memory._realm, "late")) == 9
+
+
+@pytest.mark.promise("forget.stays")
 def test_the_database_alone_is_put_back(before: Path, home: Path) -> None:
     with opened(home) as memory:
         memory.forget(entity=WORD)
@@ -304,3 +321,12 @@ def test_a_lost_key_is_said(home: Path) -> None:
         (home / "tombstones.key").unlink()
         (problem,) = memory.reconcile().problems
         assert "tombstones.key" in problem.problem
+
+
+@pytest.mark.promise("forget.stays")
+def test_lost_tombstones_are_said(home: Path) -> None:
+    with opened(home) as memory:
+        memory.forget(entity=WORD)
+        (home / "tombstones.jsonl").unlink()
+        (problem,) = memory.reconcile().problems
+        assert (problem.path, "is gone" in problem.problem) == ("tombstones.jsonl", True)

@@ -20,7 +20,9 @@ LEAST_CJK: Final = 8
 PIECE: Final = 32
 """Characters of a piece of a longer text: a database may keep the whole in several places."""
 MOST_PIECES: Final = 500
-"""So many texts are looked for; each costs a walk through every byte."""
+"""So many texts are looked for where that was asked for; each costs a walk through every byte."""
+FEW_PIECES: Final = 60
+"""So many otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,8 @@ def _within(text: str, left: Sequence[Evidence], besides: str = "") -> bool:
 # -- looking for it afterwards ---------------------------------------------------------------------
 
 
-def pieces(texts: Iterable[str]) -> tuple[list[str], int]:
-    """Pieces of the texts by which they can be told from others, and how many were too short for one.
+def pieces(texts: Iterable[str], most: int = MOST_PIECES) -> tuple[list[str], int]:
+    """`most` pieces of the texts by which they can be told from others, and how many are too short or too many.
 
     A piece lies within one line, for a file may indent or escape what stands between two.
     """
@@ -164,7 +166,7 @@ def pieces(texts: Iterable[str]) -> tuple[list[str], int]:
         found.update(dict.fromkeys(mine))
         short += not mine and bool(text.strip())
     ranked = sorted(found, key=len, reverse=True)
-    return ranked[:MOST_PIECES], short + max(0, len(ranked) - MOST_PIECES)
+    return ranked[:most], short + max(0, len(ranked) - most)
 
 
 def _pieces(line: str) -> list[str]:

@@ -111,8 +111,8 @@ def forget(
         receipt = _receipt(world, erasure)
         carried = erasing.bury(world, realm, stone, erasure)
     with erasing.begun():
-        for key in {one.key for one in erasure.gone} | {one.after.key for one in erasure.kept}:
-            _list_anew(world, key, realm.owner)
+        for row in _rows(erasure):
+            _list_anew(world, row)
         problems = erasing.scrub(world, realm)
     world.bus.emit(
         "memory.forgotten",
@@ -122,10 +122,15 @@ def forget(
     return _looked(world, view, erasure, replace(receipt, left=carried.left), problems, verify)
 
 
-def _list_anew(world: World, key: Key, owner: str) -> None:
-    target = bind.target(world, key, owner)
-    if bind.is_there(world, target.root):
-        apply.write_index(world, key, target)
+def _list_anew(world: World, row: Stored) -> None:
+    if bind.is_there(world, row.place.root):
+        apply.write_index(world, row.memory.key, erasing.target_of(world, row))
+
+
+def _rows(erasure: Erasure) -> list[Stored]:
+    """The rows that go or change."""
+    rows = [*(one.row for one in erasure.gone), *(one.row for one in erasure.kept)]
+    return [row for row in rows if row is not None]
 
 
 def _decided(world: World, view: View, wanted: Wanted, secret: bytes) -> tuple[Stone, Erasure]:
@@ -204,7 +209,7 @@ def _by_what(world: World, view: View, wanted: Wanted) -> _Chosen:
     messages = {
         (one.session, one.id): one
         for one in _messages(world, view.realm, wanted.session)
-        if wanted.during(one.when) and wanted.names(one.content)
+        if wanted.during(one.when) and wanted.names(one.content, one.name)
     }
     memories: list[tuple[Key, str]] = []
     for memory in () if wanted.session is not None else _memories(world, view):
@@ -362,8 +367,7 @@ def _unreached(world: World, erasure: Erasure) -> Iterator[Unreached]:
 
 
 def _roots(erasure: Erasure) -> list[str]:
-    rows = [*(one.row for one in erasure.gone), *(one.row for one in erasure.kept)]
-    return sorted({row.place.root for row in rows if row is not None} - {HOME})
+    return sorted({row.place.root for row in _rows(erasure)} - {HOME})
 
 
 def _models(world: World, erasure: Erasure) -> set[str]:
@@ -394,7 +398,7 @@ def _looked(
 ) -> Receipt:
     """The receipt with what still holds some of it; `verify` reads the databases too."""
     texts = [*(one.content for one in erasure.messages), *erasure.texts]
-    pieces, skipped = domain.pieces(texts)
+    pieces, skipped = domain.pieces(texts, domain.MOST_PIECES if verify else domain.FEW_PIECES)
     held = _holders(world, erasure, pieces, verify)
     hits = sorted({n for places in held.values() for n in places})
     own, others = _said_still(world, view, [pieces[n] for n in hits])

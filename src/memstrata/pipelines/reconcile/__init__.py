@@ -167,12 +167,16 @@ def _sweep(world: World, owner: str, report: Report) -> None:
 
 def _dig(world: World, owner: str, report: Report) -> None:
     """Before anything is read: what was forgotten is carried out, and what its tombstones cannot stop is said."""
+    place = tombstones.log(owner)
+    if graves.size(world, owner) < world.store.shards(graves.CARRIED).get(place.path, 0):
+        told = "is gone, or shorter than it was: what it named may come back"
+        report.problems.append(Problem(str(place), told))
     erasing.finish(world, owner, report)
     lost = graves.unreadable(world, owner)
     if lost:
         report.problems.append(
             Problem(
-                str(tombstones.log(owner)),
+                str(place),
                 f"{lost} lines cannot be read, or {tombstones.SECRET} is not the one that made them: "
                 "what they name may come back",
             )

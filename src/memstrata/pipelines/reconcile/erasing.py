@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from memstrata import failpoints
@@ -19,9 +20,10 @@ from memstrata.domain.memory import EPOCH, Memory
 from memstrata.domain.plan import REDO, Put, redo_key
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.tombstones import Stone, Tombstones
-from memstrata.errors import Corrupt, Invalid, OutcomeUnknown, Unavailable
+from memstrata.errors import Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
 from memstrata.pipelines import apply, bind, graves
-from memstrata.pipelines.reconcile import files, forgotten, lines
+from memstrata.pipelines.apply import Target
+from memstrata.pipelines.reconcile import files, forgotten, lines, messages, shards
 from memstrata.pipelines.reconcile.forgotten import Erasure, Kept, Part
 from memstrata.pipelines.sight import message_id, session_and_id, shelf_of
 from memstrata.pipelines.world import Report, World
@@ -58,6 +60,7 @@ class _Work:
 
     staged: list[Staged] = field(default_factory=list)
     emptied: list[Place] = field(default_factory=list)
+    undo: list[Callable[[], None]] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
 
 
@@ -121,8 +124,7 @@ def erase(
             _rows(world, erasure, stones, work)
     except BaseException:
         _discard(work.staged)
-        if undo is not None:
-            apply.take_back([undo])
+        apply.take_back([*([undo] if undo is not None else []), *work.undo])
         raise
     try:
         with begun():
@@ -197,8 +199,7 @@ def _stale(tx: StoreWrite, row: Stored) -> None:
 
 def _row(world: World, one: Kept, work: _Work) -> Stored:
     """The row of a memory that stays, its file staged where there is one."""
-    key = one.after.key
-    target = bind.target(world, key, one.row.owner)
+    target = target_of(world, one.row)
     data = apply.rendered(one.after, target)
     row = replace(one.row, memory=one.after, digest=markdown.digest(data))
     if row.presence == "absent" or not bind.is_there(world, target.root):
@@ -206,6 +207,14 @@ def _row(world: World, one: Kept, work: _Work) -> Stored:
     staged = world.vault.stage(row.place, data)
     work.staged.append(staged)
     return replace(row, stat=staged.stat)
+
+
+def target_of(world: World, row: Stored) -> Target:
+    """Where the file of a row lies, also in a workspace that is not bound any more."""
+    try:
+        return bind.target(world, row.memory.key, row.owner)
+    except NotFound:
+        return Target(row.place.root, row.owner, row.memory.key.ref)
 
 
 def _records(world: World, tx: StoreWrite, erasure: Erasure, written: Sequence[Stored]) -> None:
@@ -247,25 +256,54 @@ def _shards(
 ) -> None:
     """An owner's logs without what is forgotten, staged; the rest byte for byte as it was."""
     if owner == erasure.realm.owner:
-        for place in _places(world, owner, "conversations"):
-            kept = _Rewrite.of(world, tx, "conversations", place)
-            kept.keep(lambda raw: _said(raw, erasure.realm, stones))
-            kept.stage(world, tx, work)
+        _conversations(world, tx, erasure.realm, stones, work)
     known = {(one.tx, one.part): one for one in tx.record_lines(world.space, owner)}
     rewrites = {
         place: _Rewrite.of(world, tx, "records", place)
-        for place in (*_places(world, owner, "records"), _today(world, owner))
+        for place in _places(world, owner, "records")
     }
     seen: set[Part] = set()
     for one in rewrites.values():
         whole = _forgotten_groups(world, owner, one.raw, known, erasure, stones)
-        one.keep(lambda raw, whole=whole: _recorded(owner, raw, known, whole, seen))  # type: ignore[misc]
-    fresh = [
-        line for line in known.values() if _is_fresh(line) and (line.tx, line.part) not in seen
-    ]
-    rewrites[_today(world, owner)].add(b"".join(map(lines.encoded, fresh)))
+        one.keep(partial(_recorded, owner, known=known, whole=whole, seen=seen))
+        read = shards.readable(one.stray, one.place, lines.decoder(owner), Report())
+        stray: list[RecordLine] = [line for line in read if _at(line) not in known]
+        tx.add_records(world.space, [lines.key_of(world, line) for line in stray], stray)
+    for at, line in known.items():
+        if at not in seen:
+            place = layout.shard(owner, "records", line.at, world.zone)
+            if place not in rewrites:
+                rewrites[place] = _Rewrite.of(world, tx, "records", place)
+            rewrites[place].add(lines.encoded(line))
+            if not _is_fresh(line):  # a power cut took it, and the file perhaps
+                lines.write_lost_file(world, tx, line, Report(), work.undo)
     for one in rewrites.values():
         one.stage(world, tx, work)
+
+
+def _conversations(
+    world: World, tx: StoreWrite, realm: Realm, stones: Tombstones, work: _Work
+) -> None:
+    rewrites: dict[Place, _Rewrite] = {}
+    seen: set[tuple[str, str]] = set()
+    for place in _places(world, realm.owner, "conversations"):
+        one = rewrites[place] = _Rewrite.of(world, tx, "conversations", place)
+        one.keep(partial(_said, realm=realm, stones=stones, seen=seen))
+        tx.add_messages(
+            realm, list(shards.readable(one.stray, place, conversation.decode, Report()))
+        )
+    for message in messages.every(tx, realm):
+        if (message.session, message.id) not in seen:
+            place = layout.shard(realm.owner, "conversations", message.recorded_at, world.zone)
+            if place not in rewrites:
+                rewrites[place] = _Rewrite.of(world, tx, "conversations", place)
+            rewrites[place].add(conversation.encode(message))
+    for one in rewrites.values():
+        one.stage(world, tx, work)
+
+
+def _at(line: RecordLine) -> Part:
+    return line.tx, line.part
 
 
 def _is_fresh(line: RecordLine) -> bool:
@@ -278,21 +316,21 @@ def _places(world: World, owner: str, log: str) -> list[Place]:
     return [folder.within(name) for name in names if name.endswith(".jsonl")]
 
 
-def _today(world: World, owner: str) -> Place:
-    return layout.shard(owner, "records", world.clock.now(), world.zone)
-
-
-def _said(raw: bytes, realm: Realm, stones: Tombstones) -> bytes | None:
+def _said(
+    raw: bytes, *, realm: Realm, stones: Tombstones, seen: set[tuple[str, str]]
+) -> bytes | None:
     try:
         one = conversation.decode(raw)
     except Invalid:
         return raw
+    seen.add((one.session, one.id))
     return None if stones.has_message(realm, one.session, one.id) else raw
 
 
 def _recorded(
     owner: str,
     raw: bytes,
+    *,
     known: Mapping[Part, RecordLine],
     whole: Mapping[Part, RecordLine | None],
     seen: set[Part],
@@ -350,8 +388,9 @@ def _forgotten_groups(
 class _Rewrite:
     """A shard on its way to what it says from here on.
 
-    `indexed` counts the bytes that the index knows. A shard that is shorter or longer than it should be
-    stays so by as much: what is missing is appended, what is new indexed, when the logs are looked at.
+    `indexed` counts its bytes that the index knows; what stands behind them is indexed when the logs are
+    looked at. In a shard that is not as the index knows it, `stray` are the lines before that: they may
+    be news.
     """
 
     log: str
@@ -361,6 +400,7 @@ class _Rewrite:
     known: int
     indexed: int = 0
     new: list[bytes] = field(default_factory=list)
+    stray: list[tuple[int, bytes]] = field(default_factory=list)
 
     @classmethod
     def of(cls, world: World, tx: StoreWrite, log: str, place: Place) -> _Rewrite:
@@ -375,9 +415,13 @@ class _Rewrite:
         """Let each line stand as `decide` says, None for not at all."""
         for end, raw in self.raw:
             line = decide(raw)
-            if line is not None:
-                self.new.append(line + b"\n")
-                self.indexed += (len(line) + 1) if end <= self.known else 0
+            if line is None:
+                continue
+            self.new.append(line + b"\n")
+            if end <= self.known:
+                self.indexed += len(line) + 1
+                if self.size != self.known:
+                    self.stray.append((end, line))
 
     def add(self, more: bytes) -> None:
         """Append lines that the index knows already."""
@@ -389,7 +433,7 @@ class _Rewrite:
         data = b"".join(self.new)
         if data == b"".join(line + b"\n" for _, line in self.raw):
             return
-        tx.set_shard(self.log, self.place.path, self.indexed + max(0, self.known - self.size))
+        tx.set_shard(self.log, self.place.path, self.indexed)
         if data:
             work.staged.append(world.vault.stage(self.place, data))
         else:
@@ -531,10 +575,10 @@ def scrub_left(world: World, owner: str, report: Report, *, fresh: bool) -> None
 
 
 def _moved(world: World, owner: str) -> bool:
-    """Whether a log is longer than the index knows: a line of a killed process, or one that was put back."""
+    """Whether a log is not as the index knows it: a line of a killed process, or a file that was put back."""
     return any(
         (stat := world.vault.stat(place)) is not None
-        and stat.size > world.store.shards(log).get(place.path, 0)
+        and stat.size != world.store.shards(log).get(place.path, 0)
         for log in LOGS
         for place in _places(world, owner, log)
     )
@@ -560,9 +604,9 @@ def stone_of(world: World, realm: Realm, stones: Tombstones, erasure: Erasure) -
             )
         ),
         files=frozenset(
-            tombstones.file(secret, one.key, one.row.digest)
+            tombstones.file(secret, one.key, digest)
             for one in erasure.gone
-            if one.row is not None
+            for digest in one.digests
         )
         - stones.files,
     )

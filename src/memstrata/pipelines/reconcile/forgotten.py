@@ -40,6 +40,8 @@ class Gone:
     id: str
     row: Stored | None
     versions: tuple[Memory, ...]
+    digests: frozenset[str]
+    """Of the bytes that its file ever had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,7 @@ def _memories(
         versions = tuple(lines.recorded(world, one, at[0]) for one in found if one.kind == MEMORY)
         current = row.memory if row else versions[-1]
         if named or (row is None and len(stones.sources(current)) == len(current.evidence)):
-            gone[at] = Gone(*at, row, versions)
+            gone[at] = Gone(*at, row, versions, _digests(row, found))
         elif row is not None and stones.sources(current):
             left = forget.remainder(
                 current,
@@ -248,12 +250,17 @@ def _memories(
                 partial(stones.has_source, at[0], at[1]),
             )
             if left is None:
-                gone[at] = Gone(*at, row, versions)
+                gone[at] = Gone(*at, row, versions, _digests(row, found))
                 lost = stones.sources(current)
                 bereft += [one for one in current.evidence if one not in lost]
             else:
                 kept[at] = left
     return gone, _relinked(held, gone, kept), bereft
+
+
+def _digests(row: Stored | None, found: Sequence[RecordLine]) -> frozenset[str]:
+    recorded = {str(line.data["digest"]) for line in found if line.data.get("digest")}
+    return frozenset(recorded | ({row.digest} if row is not None else set()))
 
 
 def _sources(one: Stored | RecordLine | None, at: At, stones: Tombstones) -> bool:

@@ -218,13 +218,11 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
             with world.store.transaction() as tx:
                 if not shards.is_short(world, tx, "records", place):
                     return
-                raw = shards.lines_if_there(world, place)
-                lines = list(shards.readable(raw, place, decoder(owner), report))
-                for group in _whole_groups(lines):  # an older database knows too little as well
-                    if not any(_is_past(world, tx, line) for line in group):
-                        _carry_out(world, tx, group, report, undo)
-                    tx.add_records(world.space, [key_of(world, line) for line in group], group)
-                there = {(line.tx, line.part) for line in lines}
+                lines = shards.lines_if_there(world, place)
+                there = {
+                    (line.tx, line.part)
+                    for line in shards.readable(lines, place, decoder(owner), report)
+                }
                 missing = [
                     line
                     for line in tx.record_lines(world.space, owner)
@@ -234,21 +232,14 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                 end = shards.append_again(world, place, b"".join(map(encoded, missing)))
                 tx.set_shard("records", place.path, end)
                 for line in missing:
-                    _write_lost_file(world, tx, line, report, undo)
+                    write_lost_file(world, tx, line, report, undo)
         except BaseException:
             apply.take_back(undo)
             raise
     report.actions.append(f"appended {len(missing)} record lines to {place} again")
 
 
-def _is_past(world: World, tx: StoreWrite, line: RecordLine) -> bool:
-    """Whether the row of a memory is as new as the version of a line."""
-    key = key_of(world, line)
-    held = None if key is None else tx.memory((key,), line.id)
-    return held is not None and held.memory.version >= line.version
-
-
-def _write_lost_file(
+def write_lost_file(
     world: World,
     tx: StoreWrite,
     line: RecordLine,
