@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -17,10 +18,12 @@ from tests.faults.disks import failing
 from tests.faults.oracle import faults, sound
 from tests.faults.works import before_forgetting, opened, traces
 
-from memstrata import Memory, NotFound, failpoints
+from memstrata import Memory, NotFound, bootstrap, failpoints
+from memstrata.adapters.sqlite import SqliteStore
 from memstrata.adapters.vault_fs import FileVault
 from memstrata.errors import OutcomeUnknown, Unavailable
 from memstrata.failpoints import NAMES
+from memstrata.pipelines.reconcile import erasing
 
 STEPS = tuple(name for name in NAMES if name.startswith("forget."))
 WORD = "Harrow"
@@ -222,6 +225,55 @@ def test_a_commit_that_was_under_way_stores_nothing_of_it(home: Path) -> None:
             memory.session("work").commit([*said, {"role": "user", "content": "And hello."}])
         finally:
             failpoints.hit = hit
+        assert traces(home, WORD) == []
+        assert faults(memory) == []
+
+
+@pytest.mark.promise("forget.in-flight")
+def test_a_vector_that_was_being_made_goes_too(home: Path) -> None:
+    """Its text is forgotten between embedding and storing."""
+    bundled = {"embedding.model": ""}
+    with opened(home, **bundled) as memory, opened(home, **bundled) as other:
+        memory.session("new").commit(
+            [{"role": "user", "content": f"{WORD} lies on the river.", "id": "n1"}]
+        )
+        hit, met = failpoints.hit, list[str]()
+
+        def stop(name: str) -> None:
+            if name == "embed.made" and not met:
+                met.append(name)
+                other.forget(entity=WORD)
+            hit(name)
+
+        failpoints.hit = stop
+        try:
+            memory.drain()
+        finally:
+            failpoints.hit = hit
+        assert met
+        world = memory._world
+        assert world.vectors is not None
+        assert erasing.orphans(world, memory._realm) == {}
+        assert memory.status().vectors[0] == memory.status().vectors[1]
+
+
+@pytest.mark.promise("forget.bytes")
+@pytest.mark.promise("forget.receipt")
+def test_a_reader_that_goes_on_keeps_the_log_for_a_while(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The receipt says so, and the next reconcile takes the last traces out."""
+    monkeypatch.setattr(bootstrap, "SqliteStore", partial(SqliteStore, patience=0.05))
+    with opened(home) as memory, opened(home) as other:
+        store = other._world.store
+        assert isinstance(store, SqliteStore)
+        with store._pool.reading():
+            receipt = memory.forget(entity=WORD)
+            assert [one.why for one in receipt.not_reached] == ["log", "copies"]
+        assert memory.reconcile().actions == [
+            "took out the last traces of what local had forgotten"
+        ]
+        assert memory.reconcile().actions == []
         assert traces(home, WORD) == []
         assert faults(memory) == []
 

@@ -102,13 +102,15 @@ def forget(
     """
     realm = view.realm
     if dry_run:
-        _, erasure = _decided(world, view, wanted, graves.secret_of(world))
-        return replace(_receipt(world, erasure), dry_run=True)
+        secret = graves.secret_of(world)
+        stone, erasure = _decided(world, view, wanted, secret)
+        stones = Tombstones(secret).with_stones([stone])
+        return replace(_receipt(world, erasure, stones), dry_run=True)
     with world.vault.exclusive():
         apply.refuse_half_done(world, realm.owner)
         secret = world.vault.secret(tombstones.SECRET)
         stone, erasure = _decided(world, view, wanted, secret)
-        receipt = _receipt(world, erasure)
+        receipt = _receipt(world, erasure, Tombstones(secret).with_stones([stone]))
         carried = erasing.bury(world, realm, stone, erasure)
     with erasing.begun():
         for row in _rows(erasure):
@@ -314,19 +316,18 @@ def _united(one: Stone, other: Stone) -> Stone:
 # -- the receipt -----------------------------------------------------------------------------------
 
 
-def _receipt(world: World, erasure: Erasure) -> Receipt:
+def _receipt(world: World, erasure: Erasure, stones: Tombstones) -> Receipt:
     return Receipt(
         dry_run=False,
-        counts=_counts(world, erasure),
+        counts=_counts(world, erasure, stones),
         erased=tuple(sorted(one.id for one in erasure.gone)),
         changed=tuple(sorted(one.after.id for one in erasure.kept)),
         not_reached=tuple(_unreached(world, erasure)),
     )
 
 
-def _counts(world: World, erasure: Erasure) -> dict[str, int]:
+def _counts(world: World, erasure: Erasure, stones: Tombstones) -> dict[str, int]:
     """How much goes, by where it is kept."""
-    owner = erasure.realm.owner
     states = ("waiting", "running", "parked")
     jobs = world.store.jobs(erasure.realm, states)
     return {
@@ -339,8 +340,10 @@ def _counts(world: World, erasure: Erasure) -> dict[str, int]:
         "verdicts": len(erasure.verdicts),
         "jobs": sum(job_session(one.kind, one.key) in erasure.sessions for one in jobs),
         "again": len(erasure.redo),
-        "torn": len(erasing.torn(world, owner)),
-        "backups": len(erasing.backups(world)),
+        **{
+            one.name: len(one.become(world, erasure.realm, erasure, stones))
+            for one in erasing.HOLDINGS
+        },
     }
 
 

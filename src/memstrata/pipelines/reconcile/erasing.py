@@ -61,26 +61,53 @@ class _Work:
     staged: list[Staged] = field(default_factory=list)
     emptied: list[Place] = field(default_factory=list)
     undo: list[Callable[[], None]] = field(default_factory=list)
+
+    def become(self, world: World, place: Place, data: bytes | None) -> None:
+        """Stage what a file is to say; None: it is to go."""
+        if data is None:
+            self.emptied.append(place)
+        else:
+            self.staged.append(world.vault.stage(place, data))
+
     left: list[Left] = field(default_factory=list)
 
 
-# -- what a home holds besides its rows -------------------------------------------------------------
+# -- what a home holds besides its rows and logs -----------------------------------------------------
+
+Becomes = Mapping[Place, bytes | None]
+"""What becomes of files: their new bytes, None for none."""
 
 
-def torn(world: World, owner: str) -> list[Place]:
+def _torn(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> Becomes:
     """The tails that a power cut tore off an owner's logs: nobody was told that they are stored."""
-    folders = [layout.log_folder(owner, log) for log in LOGS]
-    return [
-        folder.within(name)
+    folders = [layout.log_folder(realm.owner, log) for log in LOGS]
+    return {
+        folder.within(name): None
         for folder in folders
         for name in world.vault.scan(folder) or {}
         if name.endswith(".torn")
-    ]
+    }
 
 
-def backups(world: World) -> list[Place]:
+def _backups(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> Becomes:
     """The copies of the database that were made before a migration: all of it can be made anew."""
-    return [BACKUPS.within(name) for name in world.vault.scan(BACKUPS) or {} if _BACKUP in name]
+    names = world.vault.scan(BACKUPS) or {}
+    return {BACKUPS.within(name): None for name in names if _BACKUP in name}
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A kind of file that may hold words of an owner: its name in the receipt, and what becomes of the files.
+
+    `become` decides by the tombstones: after a kill the rows that an erasure took are gone already.
+    """
+
+    name: str
+    become: Callable[[World, Realm, Erasure, Tombstones], Becomes]
+
+
+HOLDINGS: Final = (Holding("torn", _torn), Holding("backups", _backups))
+"""What else a home holds. Whoever adds a kind of file adds a line here."""
 
 
 # -- the intent -----------------------------------------------------------------------------------
@@ -190,6 +217,11 @@ def _rows(world: World, erasure: Erasure, stones: Tombstones, work: _Work) -> No
         failpoints.hit("forget.rows")
         for owner in graves.owners(world):
             _shards(world, tx, owner, erasure, stones, work)
+        # A log that merely grew is no reason to touch anything else.
+        if work.staged or work.emptied or graves.is_open(world, tx, realm.owner):
+            for holding in HOLDINGS:
+                for place, data in holding.become(world, realm, erasure, stones).items():
+                    work.become(world, place, data)
         failpoints.hit("forget.staged")
 
 
@@ -434,10 +466,7 @@ class _Rewrite:
         if data == b"".join(line + b"\n" for _, line in self.raw):
             return
         tx.set_shard(self.log, self.place.path, self.indexed)
-        if data:
-            work.staged.append(world.vault.stage(self.place, data))
-        else:
-            work.emptied.append(self.place)
+        work.become(world, self.place, data or None)
 
 
 # -- files ----------------------------------------------------------------------------------------
@@ -454,7 +483,7 @@ def _files(world: World, erasure: Erasure, work: _Work) -> None:
     rows = [one.row for one in erasure.gone if one.row is not None]
     there = [row.place for row in rows if bind.is_there(world, row.place.root)]
     owner = erasure.realm.owner
-    for place in (*there, *work.emptied, *torn(world, owner), *backups(world)):
+    for place in (*there, *work.emptied):
         _remove(world, place, work)
         folders.add(place.folder)
     for log in LOGS:
