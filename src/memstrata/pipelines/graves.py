@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from threading import Lock
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import Final
 
 from memstrata.domain import tombstones
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.scope import LOCAL_OWNER
 from memstrata.domain.tombstones import Stone, Tombstones
 from memstrata.errors import Invalid, NotFound
-from memstrata.ports import FileStat, StoreRead
-
-if TYPE_CHECKING:
-    from memstrata.pipelines.world import World
+from memstrata.pipelines.world import World
+from memstrata.ports import StoreRead
 
 CARRIED: Final = "tombstones"
 """Under this name the store keeps up to which byte an owner's tombstones were carried out: rows and files."""
 SCRUBBED: Final = "scrubbed"
 """The same for what is slower: vectors, the text index, the database's log."""
-
-
-@dataclass(slots=True)
-class Graves:
-    """The tombstones that were read last, by their log; read again when that or the key moved."""
-
-    _held: dict[Place, tuple[tuple[FileStat | None, ...], Tombstones]] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def held(self, place: Place, stats: tuple[FileStat | None, ...]) -> Tombstones | None:
-        """What was read while these were the stats of the log and the key."""
-        with self._lock:
-            known = self._held.get(place)
-        return known[1] if known is not None and known[0] == stats else None
-
-    def keep(
-        self, place: Place, stats: tuple[FileStat | None, ...], found: Tombstones
-    ) -> Tombstones:
-        """Keep what was read."""
-        with self._lock:
-            self._held[place] = stats, found
-        return found
 
 
 def of(world: World, owner: str) -> Tombstones:
