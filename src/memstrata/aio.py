@@ -140,6 +140,7 @@ class AsyncVerbs:
     delete = _verb(Verbs.delete)
     history = _verb(Verbs.history)
     diff = _verb(Verbs.diff)
+    forget = _verb(Verbs.forget)
     trace = _verb(Verbs.trace)
     why = _verb(Verbs.why)
     candidates = _verb(Verbs.candidates)

@@ -24,6 +24,7 @@ NAMES: Final = (
     "consolidation.rejected",
     "memory.written",
     "memory.deleted",
+    "memory.forgotten",
     "document.written",
     "scope.full",
     "fulltext.failed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, tzinfo
 from enum import Enum
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ from random import random
 from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
-from memstrata.domain import checks, codec, markdown
+from memstrata.domain import checks, codec, forget, markdown
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
@@ -49,10 +49,12 @@ from memstrata.pipelines import (
     report,
     trial,
 )
+from memstrata.pipelines import forget as forgetting
 from memstrata.pipelines.candidates import Candidate, Rejection
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.consolidate import Consolidation
+from memstrata.pipelines.forget import Receipt
 from memstrata.pipelines.lifecycle import Deleted
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
@@ -460,6 +462,50 @@ class Verbs:
         one = self._one(id, workspace, agent, user)
         found = self._finished(lambda: lifecycle.delete(*one))
         self._chores.tick()
+        return found
+
+    def forget(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        session: str | None = None,
+        entity: str | None = None,
+        since: Time | date = None,
+        until: Time | date = None,
+        dry_run: bool = False,
+        verify: bool = False,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Receipt:
+        """Erase memories with their sources, or what was said in a session, about something, at a time, for good.
+
+        What rests on it alone goes along; a memory with further sources says what those say. Give `ids` of
+        memories, or one or more of `session`, `entity`, `since`, `until` (both included; a day means all of
+        it), which must all fit. `dry_run` counts and changes nothing; `verify` reads every byte afterwards.
+
+        Raises:
+            Invalid: nothing was asked for, or the argument that is wrong.
+            NotFound: there is nothing of that in this view; nothing was forgotten.
+            Corrupt: the file of a memory that would lose sources cannot be read; mend it first.
+            Unavailable: disk or database said no. Where it was begun, the next start goes on with it.
+        """
+        world, view = self._view(workspace, agent, user)
+        chosen = forget.wanted(
+            ids=ids,
+            session=session,
+            entity=entity,
+            since=_end_of("since", since, world.zone, time.min),
+            until=_end_of("until", until, world.zone, time.max),
+        )
+        if not dry_run:
+            self.reconcile()
+        found = self._finished(
+            lambda: forgetting.forget(world, view, chosen, dry_run=dry_run, verify=verify)
+        )
+        self._chores.tick()
+        if found.counts["again"] and not dry_run:
+            self._holder.wake()
         return found
 
     def trace(
@@ -934,8 +980,18 @@ class Verbs:
     def _reader(
         self, workspace: Path_ | None, agent: str | None, user: str | None
     ) -> tuple[World, View]:
-        """The world and view of a read. A folder that is not bound is bound if it holds memories."""
+        """The world and view of a read.
+
+        Raises:
+            Denied: memory is switched off.
+        """
         self._refuse_disabled()
+        return self._view(workspace, agent, user)
+
+    def _view(
+        self, workspace: Path_ | None, agent: str | None, user: str | None
+    ) -> tuple[World, View]:
+        """The world and view of a caller. A folder that is not bound is bound if it holds memories."""
         owner = self._realm if user is None else realm(self._realm.space, user)
         bound = None
         if workspace is not None:
@@ -1166,6 +1222,17 @@ def _kinds(value: object) -> tuple[Kind, ...]:
     if not found or any(kind not in read.KINDS for kind in found):
         raise Invalid("kinds", f"{found!r} has a kind that is neither memory nor message")
     return cast("tuple[Kind, ...]", found)
+
+
+def _end_of(field: str, value: Time | date, zone: tzinfo, end: time) -> datetime | None:
+    """An instant; a day means its begin or its end."""
+    if value == "":
+        raise Invalid(field, "is empty")
+    try:
+        found = day(field, value)
+    except Invalid:
+        return instant(field, value, zone)
+    return None if found is None else datetime.combine(found, end, zone).astimezone(UTC)
 
 
 def _seconds(value: object) -> float | None:

@@ -634,6 +634,28 @@ class Vault(Protocol):
         """
         ...
 
+    def secret(self, place: Place) -> bytes:
+        """The random bytes that are kept in a file for its owner alone, made the first time they are asked for.
+
+        The caller holds `exclusive`.
+
+        Raises:
+            Unavailable: they can be neither read nor made.
+        """
+        ...
+
+    def holding(
+        self, folder: Place, texts: Sequence[bytes], without: Sequence[Place] = ()
+    ) -> dict[str, set[int]]:
+        """By path: which of `texts` (their places in the list) stand in a file below `folder`.
+
+        Every regular file is looked through, temporary ones too; not the files and folders `without`.
+
+        Raises:
+            Unavailable: one cannot be read.
+        """
+        ...
+
     def sync(self, places: Sequence[Place]) -> None:
         """Make the renames and removals in these folders durable (one fsync a folder)."""
         ...
@@ -903,6 +925,13 @@ class StoreWrite(StoreRead, Protocol):
         """Insert messages that are not there (session and id), with their text; those there are left alone."""
         ...
 
+    def drop_messages(self, realm: Realm, ids: Sequence[tuple[str, str]]) -> int:
+        """Remove the messages of some (session, id) with their text; how many there were.
+
+        A session without any left has no cursor either.
+        """
+        ...
+
     def set_cursor(self, realm: Realm, cursor: Cursor) -> None:
         """Set how far a session has been extracted."""
         ...
@@ -911,6 +940,18 @@ class StoreWrite(StoreRead, Protocol):
         self, space: str, keys: Sequence[Key | None], lines: Sequence[RecordLine]
     ) -> None:
         """Index record lines that are not there (by tx and part); `keys[i]` is line i's key, None for a batch."""
+        ...
+
+    def replace_record(self, space: str, line: RecordLine) -> None:
+        """Put `line`, which is no memory's, in the place of the one of its `tx` and `part`."""
+        ...
+
+    def drop_records(self, space: str, lines: Sequence[tuple[str, int]]) -> None:
+        """Remove record lines by (tx, part)."""
+        ...
+
+    def drop_verdicts(self, realm: Realm, numbers: Sequence[int]) -> None:
+        """Remove verdicts by their numbers."""
         ...
 
     def add_verdicts(
@@ -968,6 +1009,10 @@ class StoreWrite(StoreRead, Protocol):
 
     def unpark_jobs(self, realm: Realm, now: datetime) -> int:
         """Let the realm's parked and failed jobs wait as if they never failed, due at `now`; how many."""
+        ...
+
+    def hush_jobs(self, realm: Realm, sessions: Sequence[str]) -> int:
+        """Forget what problems the jobs of some sessions had; drop those of a session without messages. How many."""
         ...
 
     def hasten_jobs(self) -> None:
@@ -1031,6 +1076,16 @@ class Store(StoreRead, Protocol):
 
     def optimise(self) -> None:
         """Merge the text index's segments: worth it after an import."""
+        ...
+
+    def scrub(self) -> bool:
+        """Take what was removed out of the text index and the log, its bytes too.
+
+        False: another process keeps reading, and the log still holds it.
+
+        Raises:
+            Unavailable: the disk said no.
+        """
         ...
 
     def close(self) -> None:

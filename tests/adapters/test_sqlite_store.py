@@ -112,6 +112,35 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
     store.close()
 
 
+def test_what_was_dropped_is_in_no_file_after_scrubbing(sqlite: SqliteStore) -> None:
+    put(sqlite, row(memory(id="secret", name="Zyxwname", body="zyxwbody " * 2000)))
+    say(sqlite, ANN, said("m1", "zyxwsaid of the heath " * 500), said("m2", "of the heath"))
+    sqlite.optimise()
+    with sqlite.transaction() as write:
+        write.drop(ANNS, "secret")
+        assert write.drop_messages(ANN, [("s1", "m1")]) == 1
+    assert sqlite.scrub()
+    files = [file for file in sqlite.path.parent.iterdir() if file.is_file()]
+    assert [file.name for file in files if b"zyxw" in file.read_bytes().lower()] == []
+    assert [hit.message.id for hit in sqlite.search_messages(ANN, ("",), query_terms("heath"))] == [
+        "m2"
+    ]
+
+
+def test_a_reader_that_goes_on_keeps_the_log(tmp_path: Path) -> None:
+    store, other = opened(tmp_path, patience=0.05), opened(tmp_path)
+    say(store, ANN, said("m1", "zyxwsaid of the heath"))
+    lines = iter(other.record_lines("orchard", "ann"))
+    with other._pool.reading():
+        with store.transaction() as write:
+            write.drop_messages(ANN, [("s1", "m1")])
+        assert not store.scrub()
+    assert store.scrub()
+    assert list(lines) == []
+    store.close()
+    other.close()
+
+
 def test_what_was_dropped_is_in_no_file_after_optimising(sqlite: SqliteStore) -> None:
     put(sqlite, row(memory(id="secret", name="Zyxwname", body="zyxwbody " * 2000)))
     put(sqlite, *(row(memory(id=f"m{n}", body=f"bees {n}")) for n in range(50)))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
+from tests.faults.works import traces
 
 from memstrata import Conflict, Memory, NotFound, Refused
 from memstrata.domain.candidate import Candidate
@@ -146,6 +147,41 @@ def test_m7_what_the_messages_do_not_say_is_refused(
     assert found(memory, "Oriel August") == []
     context = memory.session("t").recall("when does Oriel move house")
     assert "August" not in context.stable + context.turn
+
+
+@pytest.mark.promise("case.m9")
+@pytest.mark.parametrize(
+    "text, word, ask",
+    [
+        ("My depot is at Quillstrasse 9.", "Quillstrasse", "where is the depot"),
+        ("我的仓库在蘅芜路九号。", "蘅芜", "仓库在哪里"),
+    ],
+)
+def test_m9_forgotten_is_absent_everywhere(
+    open_memory: Open, text: str, word: str, ask: str
+) -> None:
+    """From words, meaning, entities, recall, why, history, trace and every byte of the home."""
+    memory = open_memory(settings={"embedding.model": ""})
+    say(memory, "one", text, on="2025-03-01")
+    kept = memory.add(name="depot", description=f"{word} 9 is the depot", entities=[word, "Mira"])
+    other = memory.add(name="Mira", description="Mira keeps the keys", entities=["Mira"])
+    memory.drain()
+    receipt = memory.forget(entity=word, verify=True)
+    assert receipt.counts["messages"] == 1
+    assert receipt.counts["memories"] >= 1
+    assert receipt.counts["vectors"] >= 2
+    assert receipt.verified is not None
+    assert receipt.verified.clean
+    for query in (word, text, ask, "Mira", "depot"):
+        hits = memory.search(query, include_invalid=True)
+        assert {hit.id for hit in hits if hit.kind == "memory"} <= {other.id}
+        assert all(word not in hit.content for hit in hits)
+        context = memory.session("two").recall(query)
+        assert word not in context.stable + context.turn
+    with pytest.raises(NotFound):
+        memory.history(kept.id)
+    assert all(word not in row.verdict.name + row.verdict.reason for row in memory.why().items)
+    assert traces(memory.home, word) == []
 
 
 @pytest.mark.promise("case.m11")

@@ -772,6 +772,72 @@ class StoreContract:
         assert store.totals(SPACE)["message_texts"] == 4
         assert search_messages(store, "again") == []
 
+    def test_messages_go_with_their_text_and_their_cursor(self, store: Store) -> None:
+        with store.transaction() as tx:
+            for realm in (ANN, BOB):
+                tx.add_messages(realm, [said(f"m{n}", f"bees number {n}") for n in range(4)])
+                tx.set_cursor(realm, Cursor("s1", 2, "m1"))
+        with store.transaction() as tx:
+            assert (
+                tx.drop_messages(ANN, [("s1", "m1"), ("s1", "m3"), ("x", "m0"), ("s1", "m9")]) == 2
+            )
+        left = [one.message.id for one in store.messages(ANN, "s1")]
+        assert left == ["m0", "m2"]
+        assert sorted(search_messages(store, "bees")) == left
+        assert store.totals(SPACE)["message_texts"] == 6
+        assert store.cursor(ANN, "s1").position == 2
+        assert [count for _, count, _ in store.shelves(SPACE)] == [2, 4]
+        with store.transaction() as tx:
+            tx.drop_messages(ANN, [("s1", "m0"), ("s1", "m2")])
+        assert store.cursor(ANN, "s1") == Cursor("s1", 0)
+        assert store.sessions(ANN) == []
+        assert len(store.messages(BOB, "s1")) == 4
+        assert store.cursor(BOB, "s1").position == 2
+        with store.transaction() as tx:
+            tx.add_messages(ANN, [said("m1", "bees again")])
+        (again,) = store.messages(ANN, "s1")
+        assert again.position > 8, "a position is never used again"
+
+    def test_records_are_replaced_and_removed(self, store: Store) -> None:
+        lines = [line("tx_1", part) for part in (1, 2, 3)]
+        with store.transaction() as tx:
+            tx.add_records(SPACE, [ANNS] * 3, lines)
+        gone = replace(lines[1], kind="erased", id="", version=0, data={})
+        with store.transaction() as tx:
+            tx.replace_record(SPACE, gone)
+            tx.drop_records(SPACE, [(lines[2].tx, 3), ("tx_none", 1)])
+        assert list(store.record_lines(SPACE, "ann")) == [lines[0], gone]
+        assert store.records([ANNS], "mem_1") == [lines[0]]
+
+    def test_verdicts_go_by_their_numbers(self, store: Store) -> None:
+        rows = [Verdict("add", "", f"v{n}", "new") for n in range(3)]
+        with store.transaction() as tx:
+            tx.add_verdicts(ANN, "s1", "b", NOW, rows)
+            tx.add_verdicts(BOB, "s1", "b", NOW, rows[:1])
+        numbers = [row.number for row in store.verdicts(ANN)]
+        with store.transaction() as tx:
+            tx.drop_verdicts(ANN, [numbers[0], *(row.number for row in store.verdicts(BOB))])
+        assert [row.number for row in store.verdicts(ANN)] == numbers[1:]
+        assert len(store.verdicts(BOB)) == 1
+
+    def test_jobs_of_a_session_are_hushed_or_go_with_it(self, store: Store) -> None:
+        with store.transaction() as tx:
+            tx.add_messages(ANN, [said("m1", "bees")])
+            tx.enqueue(ANN, "extract", "s1", NOW)
+            tx.set_aside(ANN, "redo", "batch_1 s1", "it said: bees", NOW)
+            tx.enqueue(ANN, "extract", "gone", NOW)
+            tx.enqueue(ANN, "extract", "other", NOW)
+            tx.enqueue(ANN, "embed", "s1", NOW)
+        with store.transaction() as tx:
+            assert tx.hush_jobs(ANN, ["s1", "gone"]) == 2
+        jobs = store.jobs(ANN, ("waiting", "parked"))
+        assert sorted((one.kind, one.key, one.problem) for one in jobs) == [
+            ("embed", "s1", ""),
+            ("extract", "other", ""),
+            ("extract", "s1", ""),
+            ("redo", "batch_1 s1", ""),
+        ]
+
     def test_order_of_arrival_and_pages(self, store: Store) -> None:
         say(store, ANN, *(said(f"m{9 - n}", "x", f"s{n % 2}") for n in range(10)))
         say(store, ANN, said("m-late", "x", "s0"))

@@ -379,3 +379,28 @@ class VaultContract:
             vault.root_of(f"{tmp_path}/{path}")
         with pytest.raises(Invalid):
             vault.root_of("")
+
+    def test_a_secret_is_made_once_and_kept(self, vault: Vault) -> None:
+        place = Place(HOME, "tombstones.key")
+        with vault.exclusive():
+            made = vault.secret(place)
+            assert vault.secret(place) == made
+        assert (len(made), found(vault, place)) == (32, made)
+
+    def test_which_files_hold_a_text(self, vault: Vault, plant: Plant) -> None:
+        plant(NOTE, b"tea and bread")
+        plant(Place(HOME, "memory/.note.md.1-1.old.tmp~"), b"old tea")
+        plant(Place(HOME, "owners/ann/note.md"), b"tea")
+        plant(Place(HOME, "big.bin"), b"x" * (4 * 2**20 - 2) + b"bread and tea")
+        texts = [b"tea", b"bread", b"honey"]
+        assert vault.holding(Place(HOME, ""), texts, [Place(HOME, "owners")]) == {
+            "memory/user/note.md": {0, 1},
+            "memory/.note.md.1-1.old.tmp~": {0},
+            "big.bin": {0, 1},
+        }
+        assert vault.holding(Place(HOME, "owners/ann"), texts) == {"owners/ann/note.md": {0}}
+        assert vault.holding(Place(HOME, "nowhere"), texts) == {}
+        assert vault.holding(Place(HOME, ""), texts, [NOTE, Place(HOME, "big.bin")]).keys() == {
+            "memory/.note.md.1-1.old.tmp~",
+            "owners/ann/note.md",
+        }

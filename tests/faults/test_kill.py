@@ -13,7 +13,18 @@ import pytest
 from tests.faults import child
 from tests.faults.child import Server
 from tests.faults.oracle import faults, sound
-from tests.faults.works import SIGNS, WORKS, State, messages, missing, opened, prepare, state
+from tests.faults.works import (
+    FORGOTTEN,
+    SIGNS,
+    WORKS,
+    State,
+    messages,
+    missing,
+    opened,
+    prepare,
+    state,
+    traces,
+)
 
 from memstrata.errors import Conflict, MemstrataError
 
@@ -49,6 +60,8 @@ class Trial:
             memory.drain()
             assert memory.status().degraded == ()
             assert faults(memory) == []
+            if self.work == "forget":
+                assert traces(home, *FORGOTTEN) == []
             return state(memory), messages(memory)
 
     def judge(self, home: Path, said: list[str]) -> None:
@@ -126,11 +139,30 @@ def test_killed_while_healing(tmp_path: Path, server: Server, work: str) -> None
     assert struck["vault.publish.before"], "MEMORY.md is written at the end"
 
 
+@pytest.mark.promise("forget.kill")
+@pytest.mark.timeout(300)
+def test_killed_while_forgetting(tmp_path: Path, server: Server) -> None:
+    """What was begun is carried out to the end by the next start, to the last byte."""
+    struck = killed_everywhere(tmp_path, server, "forget", most=1)
+    passed = ("buried", "rows", "staged", "committed", "published", "files", "vectors", "scrubbed")
+    assert all(struck[f"forget.{name}"] for name in passed)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "work",
-    ["commit", "drain", "add", "first", "everything", "correct", "consolidate", "decide"],
+    [
+        "commit",
+        "drain",
+        "add",
+        "first",
+        "everything",
+        "correct",
+        "consolidate",
+        "decide",
+        "forget",
+    ],
 )
 def test_killed_at_each_passing(tmp_path: Path, server: Server, work: str) -> None:
     struck = killed_everywhere(tmp_path, server, work, most=1_000)

@@ -19,7 +19,7 @@ from memstrata.adapters.model_scripted import ScriptedModel
 from memstrata.bootstrap import Worker
 from memstrata.domain.plan import EMBED
 from memstrata.domain.scope import Key, Realm
-from memstrata.errors import Conflict
+from memstrata.errors import Conflict, Invalid, NotFound
 from memstrata.ports import Question
 from memstrata.team_document import MemoryDocument
 
@@ -182,11 +182,45 @@ def _proposed(question: Question) -> str:
     return proposals(*found, elevate(*(ids[one] for one in RULES)))
 
 
+def forget(home: Path, say: Say) -> None:
+    """Forget a session, what was said about a place, and a memory that was typed."""
+    with opened(home) as memory:
+        with suppress(NotFound):  # gone already
+            memory.forget(session="food")
+        say("forgot food")
+        with suppress(NotFound):
+            memory.forget(entity="Harrow")
+        say("forgot Harrow")
+        with suppress(Invalid):  # no id left
+            mill = [one.id for one in memory.list().items if one.name == "The old mill"]
+            memory.forget(ids=mill)
+        say("forgot mill")
+
+
+def forget_one(home: Path, say: Say) -> None:
+    """Forget all about one place."""
+    with opened(home) as memory:
+        memory.forget(entity="Harrow")
+        say("forgot Harrow")
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
     for one in (
         *(commit, drain, background, add, first, everything, heal, reindex, team, correct),
         *(consolidate, decide),
+        commit,
+        drain,
+        background,
+        add,
+        first,
+        everything,
+        heal,
+        reindex,
+        team,
+        correct,
+        forget,
+        forget_one,
     )
 }
 
@@ -212,6 +246,8 @@ def prepare(home: Path, name: str) -> None:
         consolidate(home, lambda _: None)
         text = f"---\nname: {BREVITY}\ndescription: Be brief\n---\n"
         (home / "candidates" / "user" / "cand_by_hand.md").write_text(text)
+    if name == "forget":
+        before_forgetting(home)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
@@ -228,6 +264,33 @@ def _before_corrections(home: Path) -> None:
         memory.edit(gate.id, expected_version=1, description="opens at seven")
         going = [memory.add(name=name, description=f"{name} is dry in August") for name in GOING]
         Path(memory.home, going[-1].path).unlink()
+
+
+FORGOTTEN = ("Harrow", "stands by the river")
+"""Words of which nothing may be left once all is forgotten."""
+
+
+LEFT = {"food": '"session": "food"', "Harrow": "Harrow", "mill": "stands by the river"}
+"""What no file may hold once it was said to be forgotten."""
+
+
+def before_forgetting(home: Path) -> None:
+    """Two jobs of which one superseded the other, a sentence with two facts, a tea that is said twice."""
+    commit(home, lambda _: None)
+    with opened(home) as memory:
+        both = "I moved from Harrow Street to Lyon. I prefer oolong."
+        memory.session("later").commit(
+            [{"role": "user", "content": both, "id": "b1", "said_at": "2025-04-01"}]
+        )
+        memory.drain()
+        memory.session("later").commit(
+            [{"role": "user", "content": "I prefer mint tea.", "id": "b2", "said_at": "2025-04-02"}]
+        )
+        memory.drain()
+    torn = min((home / "conversations").glob("*.jsonl"))
+    torn.with_name(f"{torn.name}.torn").write_text('{"id": "x", "content": "by Harrow')
+    (home / "backups").mkdir()
+    (home / "backups" / "memstrata.schema-1.1.db").write_text("an old copy: Harrow Tools")
 
 
 def documents(memory: Memory) -> dict[str, MemoryDocument]:
@@ -312,6 +375,18 @@ def messages(memory: Memory) -> list[tuple[str, str, str]]:
     )
 
 
+def traces(home: Path, *words: str) -> list[str]:
+    """Each file of the home that holds one of the words, whatever file it is."""
+    wanted = [word.casefold().encode() for word in words]
+    return [
+        f"{file.relative_to(home)}: {word.decode()}"
+        for file in sorted(home.rglob("*"))
+        if file.is_file()
+        for word in wanted
+        if word in file.read_bytes().lower()
+    ]
+
+
 def missing(memory: Memory, said: list[str]) -> list[str]:
     """Those acknowledgements that do not hold in an open home."""
     stored = {id for _, id, _ in messages(memory)}
@@ -321,7 +396,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
     waits = {one.id for one in memory.candidates()}
     jobs = memory._world.store.jobs(realm, ("waiting", "running", "parked"))
     waiting = [one for one in jobs if one.kind != EMBED]  # whatever is written next queues one
-    holds = {
+    holds: dict[str, Callable[[str], bool]] = {
         "message": lambda id: id in stored,
         "memory": lambda id: id in memories,
         "edited": lambda id: memories[id].description == CORRECTED,
@@ -331,6 +406,7 @@ def missing(memory: Memory, said: list[str]) -> list[str]:
         ),
         "gone": lambda id: id not in rows,
         "decided": lambda id: id not in waits,
+        "forgot": lambda what: not traces(memory.home, LEFT[what]),
     }
     lost = [
         line

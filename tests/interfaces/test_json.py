@@ -111,6 +111,7 @@ def test_every_command_answers_with_one_document(
         "candidates show": (candidate,),
         "candidates confirm": (candidate, "--digest", digest),
         "candidates reject": (other,),
+        "forget": (id, "--yes", "--verify"),
     }
     codes = {"config test": 7}  # no model is set
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}

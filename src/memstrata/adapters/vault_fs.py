@@ -45,6 +45,8 @@ _LONGEST_STEM: Final = 200
 _READS: Final = 20
 """How often a file that changes under the reader is read anew."""
 _BLOCK: Final = 4096
+_SLICE: Final = 4 * 2**20
+"""Bytes of a file that are looked through at a time."""
 
 _MISPLACED: Final = {
     errno.ELOOP: "is a link",
@@ -156,6 +158,49 @@ class FileVault:
             failpoints.hit("vault.remove.after")
             return True
         return False
+
+    def secret(self, place: Place) -> bytes:
+        """The random bytes that are kept in a file for its owner alone, made the first time they are asked for.
+
+        The caller holds `exclusive`.
+
+        Raises:
+            Unavailable: they can be neither read nor made.
+        """
+        if self.stat(place) is None:
+            staged = self.stage(place, os.urandom(32))
+            try:
+                staged.publish()
+            finally:
+                staged.discard()
+            self.sync([place.folder])
+        return self.read(place)[0]
+
+    def holding(
+        self, folder: Place, texts: Sequence[bytes], without: Sequence[Place] = ()
+    ) -> dict[str, set[int]]:
+        """By path: which of `texts` (their places in the list) stand in a file below `folder`.
+
+        Every regular file is looked through, temporary ones too; not the files and folders `without`.
+
+        Raises:
+            Unavailable: one cannot be read.
+        """
+        found: dict[str, set[int]] = {}
+        skipped = {str(place) for place in without}
+        folders = [folder]
+        while folders:
+            here = folders.pop()
+            folders += [
+                one for one in map(here.within, self.folders(here)) if str(one) not in skipped
+            ]
+            with _reported(here), suppress(FileNotFoundError), self.opened(here) as opened:
+                for name in _every_file(opened):
+                    path = str(here.within(name))
+                    held = _held_in(opened, name, texts) if path not in skipped else None
+                    if held:
+                        found[path] = held
+        return found
 
     def sync(self, places: Sequence[Place]) -> None:
         """Make the renames in these folders durable, one fsync a folder; gone ones are passed over.
@@ -482,6 +527,23 @@ def _regular_files(folder: int) -> Iterator[tuple[str, FileStat]]:
                 found = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode):
                     yield entry.name, _stat(found)
+
+
+def _every_file(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+
+
+def _held_in(folder: int, name: str, texts: Sequence[bytes]) -> set[int]:
+    """Which texts stand in a file, read in slices that overlap by the longest of them."""
+    overlap = max(map(len, texts), default=1) - 1
+    found: set[int] = set()
+    with suppress(FileNotFoundError), _file(folder, name, os.O_RDONLY) as file:
+        at = 0
+        while part := os.pread(file, _SLICE + overlap, at):
+            found |= {n for n, text in enumerate(texts) if n not in found and text in part}
+            at += _SLICE
+    return found
 
 
 def _regular(folder: int, name: str) -> os.stat_result:

@@ -113,6 +113,19 @@ def identical(candidate: Candidate, known: Known, now: datetime, zone: tzinfo) -
     return None
 
 
+def deleted_before(candidate: Candidate, deleted: Sequence[Memory]) -> Memory | None:
+    """The memory that a person deleted and that `candidate` draws from the same message once more."""
+    said = {(one.session, one.message) for one in candidate.evidence}
+    for one in deleted:
+        same = fits(candidate.name, one) or (
+            bool(candidate.slot) and (candidate.subject, candidate.slot) == (one.subject, one.slot)
+        )
+        alike = same or terms.similarity(candidate.description, one.description) >= ALIKE
+        if alike and any((e.session, e.message) in said for e in one.evidence):
+            return one
+    return None
+
+
 def written_since(
     fresh: Memory, slot: Sequence[Memory], now: datetime, zone: tzinfo
 ) -> Memory | None:

@@ -34,8 +34,10 @@ Verb = Literal[
     "archive",
     "restore",
     "file",
+    "forget",
 ]
-"""Why a version came to be: `source` adds a source without a new version, `file` is a hand edit."""
+"""Why a version came to be: `source` adds a source without a new version, `file` is a hand edit,
+`forget` says what is left when some of its sources were forgotten."""
 
 Kept = Literal["add", "update", "merge", "delete"]
 NotKept = Literal[
@@ -141,6 +143,8 @@ class Advance:
     verdicts: tuple[Verdict, ...]
     parked: str = ""
     redo: str = ""
+    forgotten: int = 0
+    """How much had been forgotten (bytes of the owner's tombstones) when the messages were read."""
 
 
 @dataclass(frozen=True, slots=True)

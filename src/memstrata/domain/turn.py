@@ -337,15 +337,15 @@ def identify(said: Sequence[Said], session: str) -> tuple[str, ...]:
         if one.id is not None:
             found.append(one.id)
             continue
-        fields = [
-            session,
-            one.role,
-            times.stamp_or_none(one.said_at),
-            one.name,
-            one.call,
-            one.content,
-        ]
-        digest = _digest(json.dumps(fields, ensure_ascii=False))[:24]
-        seen[digest] = seen.get(digest, 0) + 1
-        found.append(f"msg_{digest}" if seen[digest] == 1 else f"msg_{digest}-{seen[digest]}")
+        id = content_id(one, session)
+        seen[id] = seen.get(id, 0) + 1
+        found.append(id if seen[id] == 1 else f"{id}-{seen[id]}")
     return tuple(found)
+
+
+def content_id(one: Said | Message, session: str = "") -> str:
+    """The id of a message that brings none: a hash of session, role, time and content."""
+    where = one.session if isinstance(one, Message) else session
+    at = times.stamp_or_none(one.said_at)
+    fields = [where, one.role, at, one.name, one.call, one.content]
+    return f"msg_{_digest(json.dumps(fields, ensure_ascii=False))[:24]}"

@@ -43,6 +43,7 @@ from memstrata.domain.plan import (
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
+from memstrata.pipelines import graves
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
@@ -150,7 +151,7 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
     undo: list[Callable[[], None]] = []
     removals: list[_Removal] = []
     try:
-        with _reported():
+        with reported():
             writes = _stage(world, plan, targets, staged)
             proposals = _propose(world, plan, staged)
             failpoints.hit("apply.staged")
@@ -173,7 +174,8 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
 
 
 @contextmanager
-def _reported() -> Iterator[None]:
+def reported() -> Iterator[None]:
+    """The disk's refusals as our own error."""
     try:
         yield
     except OSError as error:
@@ -247,6 +249,7 @@ def _transact(
     failpoints.hit("apply.begun")
     with world.store.transaction() as tx:
         refuse_rebuilding(tx)
+        _refuse_open(world, tx, plan, targets)
         _compare(world, tx, plan, writes)
         _compare_candidates(world, tx, plan)
         removals += _removals(world, tx, plan)
@@ -318,6 +321,22 @@ def refuse_rebuilding(store: StoreRead) -> None:
         raise Unfinished("the index is being rebuilt; not saved")
 
 
+def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key, Target]) -> None:
+    """Nobody builds on what is about to be forgotten."""
+    owners = {target.owner for target in targets.values()}
+    for change in plan.changes:
+        match change:
+            case Append(realm=realm) | Advance(realm=realm):
+                owners.add(realm.owner)
+            case Delete(memory=memory) if memory.key.realm.owner:
+                owners.add(memory.key.realm.owner)
+            case _:
+                pass
+    for owner in sorted(filter(None, owners)):
+        if graves.is_open(world, tx, owner):
+            raise Unfinished("a killed process left something half forgotten; not saved")
+
+
 def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write]) -> None:
     """Compare-and-swap: each base must still be what stands in the index and on disk."""
     for write in writes:
@@ -341,6 +360,8 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
                     base=change.expected,
                     current=cursor,
                 )
+            if graves.size(world, change.realm.owner) != change.forgotten:
+                raise Conflict(f"something was forgotten since {change.session!r} was read")
             if not _stands(tx, change):
                 raise Conflict(f"session {change.session!r} was indexed anew meanwhile")
 
@@ -535,14 +556,19 @@ def moved_by_hand(world: World, held: Stored) -> bool:
 def _append(
     world: World, tx: StoreWrite, change: Append, undo: list[Callable[[], None]]
 ) -> list[Message]:
-    """Rows and lines of the messages that are new; those that another process stored meanwhile are not."""
+    """Rows and lines of the messages that are new: not stored meanwhile by another, and not forgotten."""
     by_session: dict[str, list[Message]] = {}
     for message in change.messages:
         by_session.setdefault(message.session, []).append(message)
     fresh: list[Message] = []
+    stones = graves.of(world, change.realm.owner)
     for session, messages in by_session.items():
         held = tx.known_messages(change.realm, session, [message.id for message in messages])
-        fresh += [message for message in messages if message.id not in held]
+        fresh += [
+            message
+            for message in messages
+            if message.id not in held and not stones.stops(change.realm, message)
+        ]
     if fresh:
         tx.add_messages(change.realm, fresh)
         for place, lines in _by_shard(world, change.realm, fresh).items():
@@ -643,13 +669,25 @@ def _log(
         write_records(world, tx, owner, group, undo)
 
 
-def _refuse_unfinished(world: World, tx: StoreWrite, owner: str) -> None:
+def refuse_unfinished(world: World, tx: StoreRead, owner: str) -> None:
     """Whoever writes holds the lock, so lines without rows are those of a process that was killed."""
     known = tx.shards("records")
     for place in _newest_shards(world, known, owner):
         stat = world.vault.stat(place)
         if known.get(place.path, 0) != (stat.size if stat else 0):
             raise Unfinished("a killed process left a write half-way; not saved")
+
+
+def refuse_half_done(world: World, owner: str) -> None:
+    """Whoever decides under the lock without a plan asks this first.
+
+    Raises:
+        Unfinished: reconcile must finish a write, a rebuild or an erasure first.
+    """
+    refuse_rebuilding(world.store)
+    refuse_unfinished(world, world.store, owner)
+    if graves.is_open(world, world.store, owner):
+        raise Unfinished("a killed process left something half forgotten")
 
 
 def _newest_shards(world: World, known: Mapping[str, int], owner: str) -> Iterator[Place]:
@@ -680,7 +718,7 @@ def write_records(
     Raises:
         Unfinished: lines stand there that no row knows; reconcile first.
     """
-    _refuse_unfinished(world, tx, owner)
+    refuse_unfinished(world, tx, owner)
     now, tx_id = world.clock.now(), world.clock.new_id("tx_")
     lines = [line for _, line in group]
     place = layout.shard(owner, "records", now, world.zone)
@@ -970,7 +1008,7 @@ def revise(world: World, file: Place, log: Place, decide: Callable[[], Step | No
         OutcomeUnknown: it failed and so did taking it back.
     """
     undo: list[Callable[[], None]] = []
-    with _reported(), world.vault.exclusive():
+    with reported(), world.vault.exclusive():
         step = decide()
         if step is None:
             return None

@@ -14,7 +14,7 @@ from memstrata.domain.plan import EXTRACT, Append, Enqueue, Plan
 from memstrata.domain.scope import Realm
 from memstrata.domain.turn import Message, Said
 from memstrata.errors import Invalid
-from memstrata.pipelines import apply
+from memstrata.pipelines import apply, graves
 from memstrata.pipelines.world import World
 
 OWN_SESSIONS: Final = "memstrata-"
@@ -56,7 +56,8 @@ def capture(world: World, chat: Chat, messages: object) -> Captured:
         return Captured(warnings=(f"session {chat.session!r} is excluded: nothing was stored",))
     chat, warnings = _with_known_model(world, chat)
     failpoints.hit("capture.parsed")
-    said_now = _messages(world, chat, said)
+    said_now, gone = _not_forgotten(world, chat, _messages(world, chat, said))
+    warnings += gone
     held = world.store.known_messages(chat.realm, chat.session, [one.id for one in said_now])
     first: dict[str, Message] = {}
     for one in said_now:
@@ -108,6 +109,16 @@ def _messages(world: World, chat: Chat, said: Sequence[Said]) -> list[Message]:
     now = world.clock.now()
     ids = turn.identify(kept, chat.session)
     return [_message(chat, one, id, now) for id, one in zip(ids, kept, strict=True)]
+
+
+def _not_forgotten(
+    world: World, chat: Chat, said: Sequence[Message]
+) -> tuple[list[Message], tuple[str, ...]]:
+    """Those that were not forgotten, and a warning where some were."""
+    stones = graves.of(world, chat.realm.owner)
+    kept = [one for one in said if not stones.stops(chat.realm, one)]
+    gone = len(said) - len(kept)
+    return kept, (f"{gone} messages were forgotten and are not stored again",) if gone else ()
 
 
 def _clean(world: World, content: str) -> str:

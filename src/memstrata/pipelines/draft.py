@@ -15,6 +15,7 @@ from memstrata.domain.ruling import Given, Objection
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.pipelines import apply, bind
+from memstrata.pipelines import recorded as records
 from memstrata.pipelines.world import World
 from memstrata.ports import Stored
 
@@ -34,7 +35,9 @@ class Draft:
         *,
         workspace: str = "",
         agent: str = "",
+        known: Iterable[Message] = (),
     ) -> None:
+        """`known` are those of the messages that were read before: what was drawn from them may be deleted."""
         self._world = world
         self._realm = realm
         self._extractor = extractor
@@ -44,6 +47,8 @@ class Draft:
         self._messages: Mapping[tuple[str, str], Message] = {
             (one.session, one.id): one for one in messages
         }
+        self._known_before = frozenset((one.session, one.id) for one in known)
+        self._deleted: dict[Key, tuple[Memory, ...]] = {}
         self._now = world.clock.now()
         self._full: set[Key] = set()
         self._drafted: dict[str, Memory] = {}
@@ -79,6 +84,10 @@ class Draft:
     def decide(self, candidate: Candidate, given: Given | Objection | None = None) -> Verdict:
         """Take a `candidate` that was not refused into the draft, by the ruling `given` or by the rules."""
         key = self._key(candidate)
+        gone = self._deleted_by_hand(candidate, key)
+        if gone is not None:
+            why = f"{gone.id} was deleted by hand; said again it is new"
+            return Verdict("noop", "duplicates", candidate.name, why, gone.id, _sources(candidate))
         decision = self._decision(candidate, key, given)
         refusal = self._full_scope(candidate, key) if decision.adds else None
         if refusal is not None:
@@ -97,6 +106,14 @@ class Draft:
             decision.memory,
             _sources(candidate),
         )
+
+    def _deleted_by_hand(self, candidate: Candidate, key: Key) -> Memory | None:
+        """The deleted memory that `candidate` would bring back from what was read before."""
+        if not any((e.session, e.message) in self._known_before for e in candidate.evidence):
+            return None
+        if key not in self._deleted:
+            self._deleted[key] = tuple(records.deleted(self._world, key))
+        return evolve.deleted_before(candidate, self._deleted[key])
 
     def _decision(
         self, candidate: Candidate, key: Key, given: Given | Objection | None

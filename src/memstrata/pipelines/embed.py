@@ -12,7 +12,7 @@ from memstrata.domain import passages
 from memstrata.domain.scope import Key, Scope
 from memstrata.errors import MemstrataError, Unavailable
 from memstrata.pipelines import apply
-from memstrata.pipelines.sight import Sight, message_id
+from memstrata.pipelines.sight import Sight, message_id, session_and_id
 from memstrata.pipelines.world import World
 from memstrata.ports import Listing, Shelf, Stored, Vectored
 
@@ -134,8 +134,19 @@ def _kept(
         if rows:
             sight.vectors.begin(sight.embedder.key)  # only what can be made anew makes others go
         apply.keep_vectors(sight.vectors, shelf, rows, reached)
+        _drop_forgotten(world, sight, shelf, rows)
     world.bus.emit("vectors.filled", kind=shelf.kind, vectors=len(rows))
     return Filled(len(rows))
+
+
+def _drop_forgotten(world: World, sight: Sight, shelf: Shelf, rows: Sequence[Vectored]) -> None:
+    """Take out again what was forgotten while its vectors were made; memories' are told by their counts."""
+    if shelf.kind != "message" or not rows:
+        return
+    there = world.store.message_rows(shelf.realm, [session_and_id(one.id) for one in rows])
+    gone = [one.id for one in rows if session_and_id(one.id) not in there]
+    if gone:
+        apply.drop_vectors(sight.vectors, shelf, gone)
 
 
 def key_of(shelf: Shelf) -> Key:

@@ -13,7 +13,7 @@ from memstrata.domain.plan import Advance, Plan, Put, Verdict
 from memstrata.domain.scope import Realm, Scope
 from memstrata.domain.turn import Message
 from memstrata.errors import Unavailable
-from memstrata.pipelines import apply, ask, bind, evolve, ledger
+from memstrata.pipelines import apply, ask, bind, evolve, graves, ledger
 from memstrata.pipelines.draft import Draft
 from memstrata.pipelines.world import Extractor, World
 from memstrata.ports import Cursor, Model, Queued
@@ -40,6 +40,8 @@ class Batch:
     """Earlier messages of the session, for a model to understand these by."""
     redo: str = ""
     """The batch that is done again; `""`: these were never extracted."""
+    forgotten: int = 0
+    """How much had been forgotten before these were read: what is forgotten meanwhile makes them stale."""
 
     @property
     def messages(self) -> list[Message]:
@@ -125,6 +127,7 @@ def _extracted(world: World, batch: Batch) -> Outcome:
         (*batch.background, *batch.messages),
         workspace=batch.workspace,
         agent=batch.queued[0].message.agent,
+        known=(*batch.background, *(batch.messages if batch.redo else ())),
     )
     book = partial(ledger.book, world, realm, id)
     decided = evolve.judge(world, draft, proposal.candidates, chosen, book)
@@ -141,6 +144,7 @@ def _extracted(world: World, batch: Batch) -> Outcome:
 
 def _gather(world: World, realm: Realm, session: str) -> Batch | None:
     """The oldest unextracted messages, cut by tokens and where the workspace changes; at least one."""
+    forgotten = graves.size(world, realm.owner)
     cursor = world.store.cursor(realm, session)
     waiting = world.store.messages(realm, session, after=cursor.position, limit=_MOST_MESSAGES)
     if not waiting:
@@ -152,7 +156,7 @@ def _gather(world: World, realm: Realm, session: str) -> Batch | None:
         if taken and (left < 0 or _whose(one.message) != _whose(waiting[0].message)):
             break
         taken.append(one)
-    return _with_background(world, Batch(realm, cursor, tuple(taken)))
+    return _with_background(world, Batch(realm, cursor, tuple(taken), forgotten=forgotten))
 
 
 def _whose(message: Message) -> tuple[str, str, str]:
@@ -170,6 +174,7 @@ def _with_background(world: World, batch: Batch) -> Batch:
 
 def _recorded(world: World, realm: Realm, session: str, redo: str) -> Batch | None:
     """The messages that a recorded batch covered, unless it was done again since."""
+    forgotten = graves.size(world, realm.owner)
     lines = [line.data for line in world.store.batches(realm, session)]
     line = records.open_batches(lines).get(redo)
     if line is None:
@@ -183,7 +188,8 @@ def _recorded(world: World, realm: Realm, session: str, redo: str) -> Batch | No
                 taken.append(one)
             if taken and one.message.id == line["last"]:
                 cursor = world.store.cursor(realm, session)
-                return _with_background(world, Batch(realm, cursor, tuple(taken), redo=redo))
+                batch = Batch(realm, cursor, tuple(taken), redo=redo, forgotten=forgotten)
+                return _with_background(world, batch)
     return None
 
 
@@ -255,4 +261,5 @@ def _advance(batch: Batch, id: str, extractor: str, verdicts: tuple[Verdict, ...
         extractor=extractor,
         verdicts=verdicts,
         redo=batch.redo,
+        forgotten=batch.forgotten,
     )

@@ -10,13 +10,25 @@ from threading import Lock
 from typing import Final
 
 from memstrata.domain import gates
+from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory
 from memstrata.domain.redact import Finding
 from memstrata.domain.scope import Key, Realm, Scope
+from memstrata.domain.tombstones import Tombstones
 from memstrata.errors import Invalid, Refused
 from memstrata.events import Bus
 from memstrata.pipelines.sight import Sight
-from memstrata.ports import Clock, Model, Moment, Scanner, Store, Tokenizer, Vault, Vectors
+from memstrata.ports import (
+    Clock,
+    FileStat,
+    Model,
+    Moment,
+    Scanner,
+    Store,
+    Tokenizer,
+    Vault,
+    Vectors,
+)
 from memstrata.settings import Settings
 
 BLOCKED: Final = "blocked_locally"
@@ -62,6 +74,28 @@ class Extractor:
     model: Model | None = None
 
 
+@dataclass(slots=True)
+class Graves:
+    """The tombstones that were read last, by their log; read again when that or the key moved."""
+
+    _held: dict[Place, tuple[tuple[FileStat | None, ...], Tombstones]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def held(self, place: Place, stats: tuple[FileStat | None, ...]) -> Tombstones | None:
+        """What was read while these were the stats of the log and the key."""
+        with self._lock:
+            known = self._held.get(place)
+        return known[1] if known is not None and known[0] == stats else None
+
+    def keep(
+        self, place: Place, stats: tuple[FileStat | None, ...], found: Tombstones
+    ) -> Tombstones:
+        """Keep what was read."""
+        with self._lock:
+            self._held[place] = stats, found
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """The ports in one value. `zone` is the owner's time zone, `space` the tenant."""
@@ -84,6 +118,8 @@ class World:
     hosts: Hosts | None = None
     """What hosts bring with a turn; None: no model can be asked here."""
 
+    graves: Graves = field(default_factory=Graves)
+    """The tombstones as they were read last."""
     tightened: Callable[[str], tuple[Settings, Scanner]] | None = None
     """What a workspace's own settings, by its root, make of these, and the gate that follows from them."""
 

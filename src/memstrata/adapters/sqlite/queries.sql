@@ -466,6 +466,50 @@ INSERT INTO messages (
 -- Index a message's salted terms.
 INSERT INTO message_text (rowid, content) VALUES (:text, :terms);
 
+-- name: drop_message_text
+-- Take a message out of the text index.
+DELETE FROM message_text WHERE rowid = :text;
+
+-- name: drop_messages
+-- Remove some messages of a realm, by session and id; gives their rows in the text index.
+DELETE FROM messages
+WHERE position IN (
+    SELECT m.position FROM json_each(:ids) wanted CROSS JOIN messages m
+        ON m.realm = :realm AND m.session = (wanted.value ->> 0) AND m.id = (wanted.value ->> 1))
+RETURNING text;
+
+-- name: drop_empty_cursors
+-- Remove the cursors of sessions that have no messages.
+DELETE FROM cursors
+WHERE realm = :realm AND NOT EXISTS (
+    SELECT 1 FROM messages m WHERE m.realm = :realm AND m.session = cursors.session);
+
+-- name: replace_record
+-- Put a line that is no memory's in the place of another.
+UPDATE records SET key = NULL, kind = :kind, id = :id, version = :version, digest = :digest, data = :data
+WHERE space = :space AND tx = :tx AND part = :part;
+
+-- name: drop_record
+-- Remove a record line.
+DELETE FROM records WHERE space = :space AND tx = :tx AND part = :part;
+
+-- name: drop_verdict
+-- Remove a verdict of a realm.
+DELETE FROM verdicts WHERE realm = :realm AND number = :number;
+
+-- name: session_jobs
+-- A realm's jobs on sessions, with the session: the key of `extract`, what stands behind the blank of `redo`.
+SELECT number, problem, iif(kind = 'redo', substr(key, instr(key, ' ') + 1), key) AS session,
+    EXISTS (SELECT 1 FROM messages m WHERE m.realm = :realm
+        AND m.session = iif(kind = 'redo', substr(key, instr(key, ' ') + 1), key))
+FROM jobs
+WHERE realm = :realm AND kind IN ('extract', 'redo')
+    AND session IN (SELECT value FROM json_each(:sessions));
+
+-- name: hush_job
+-- Forget what problem a job had.
+UPDATE jobs SET problem = '' WHERE number = :number;
+
 -- name: set_cursor
 -- Set how far a session has been extracted.
 INSERT INTO cursors (realm, session, position, last)

@@ -130,13 +130,16 @@ class SqliteStore(Reads):
             db.many("skip_numbers", ({"table": one, "number": number} for one in _COUNTED))
 
     def optimise(self) -> None:
+        self.scrub()
+
+    def scrub(self) -> bool:
         self._get_ready()
         for text in ("memory", "message"):
             name = f"start_{text}_merge"
             while self._merged(name):
                 name = f"go_on_{text}_merge"
         with self._pool.alone(), closing(self._pool.open(writes=True)) as db:
-            db.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            return not db.script("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
 
     def _merged(self, name: str) -> bool:
         """One slice of a merge, a transaction of its own so that others write. False at the end."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -153,6 +155,17 @@ class Writes(Reads):
         self._open().all("count_texts", {"number": number, "count": count})
         return self._rows(number, count)
 
+    def drop_messages(self, realm: Realm, ids: Sequence[tuple[str, str]]) -> int:
+        db = self._open()
+        number = self._number(realm, "realm", "")
+        listing = json.dumps(ids, ensure_ascii=False)
+        texts = [text for (text,) in db.all("drop_messages", {"realm": number, "ids": listing})]
+        db.many("drop_message_text", ({"text": text} for text in texts))
+        for shelf, count in Counter(text >> 32 for text in texts).items():
+            db.all("count_texts", {"number": shelf, "count": -count})
+        db.all("drop_empty_cursors", {"realm": number})
+        return len(texts)
+
     def set_cursor(self, realm: Realm, cursor: Cursor) -> None:
         values = {"session": cursor.session, "position": cursor.position, "last": cursor.last}
         self._open().all("set_cursor", {**values, "realm": self._number(realm, "realm", "")})
@@ -168,6 +181,17 @@ class Writes(Reads):
                 number = self._number(one.realm, one.scope, one.ref)
             values.append({**record_values(line), "space": space, "key": number})
         self._open().many("add_record", values)
+
+    def replace_record(self, space: str, line: RecordLine) -> None:
+        self._open().all("replace_record", {**record_values(line), "space": space})
+
+    def drop_records(self, space: str, lines: Sequence[tuple[str, int]]) -> None:
+        values = ({"space": space, "tx": tx, "part": part} for tx, part in lines)
+        self._open().many("drop_record", values)
+
+    def drop_verdicts(self, realm: Realm, numbers: Sequence[int]) -> None:
+        number = self._number(realm, "realm", "")
+        self._open().many("drop_verdict", ({"realm": number, "number": one} for one in numbers))
 
     def add_verdicts(
         self, realm: Realm, session: str, batch: str, at: datetime, rows: Sequence[Verdict]
@@ -245,6 +269,16 @@ class Writes(Reads):
             self._wait(number, times.stamp(now))
             db.all("forgive_job", {"number": number})
         return len(found)
+
+    def hush_jobs(self, realm: Realm, sessions: Sequence[str]) -> int:
+        db = self._open()
+        values = {"realm": self._number(realm, "realm", ""), "sessions": listed(sessions)}
+        touched = 0
+        for number, problem, _, there in db.all("session_jobs", values):
+            if problem or not there:
+                db.all("hush_job" if there else "drop_job", {"number": number})
+                touched += 1
+        return touched
 
     def hasten_jobs(self) -> None:
         self._open().all("hasten_jobs")

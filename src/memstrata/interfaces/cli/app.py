@@ -12,6 +12,7 @@ from memstrata.interfaces.cli import (
     consolidate,
     demo,
     door,
+    forget,
     lifecycle,
     reads,
     state,
@@ -23,13 +24,25 @@ from memstrata.interfaces.cli.door import Reply
 from memstrata.interfaces.cli.pages import wrong
 
 NAME: Final = "memstrata"
+MODULES: Final = (
+    demo,
+    reads,
+    work,
+    lifecycle,
+    consolidate,
+    forget,
+    team,
+    state,
+    worker,
+    bench,
+)
 
 
 def build() -> typer.Typer:
     """The whole command line."""
     app = door.group("memstrata: what AI agents remember, local first.", NAME)
     door.shared_by(app)
-    for module in (demo, reads, work, lifecycle, consolidate, team, state, worker, bench):
+    for module in MODULES:
         module.register(app)
     return app
 

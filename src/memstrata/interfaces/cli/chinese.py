@@ -413,6 +413,50 @@ _LIFECYCLE: Final = {
     "change it as Markdown in your editor ($EDITOR)": "在编辑器（$EDITOR）里以 Markdown 修改",
     "with what it said then (see history)": "恢复成当时的内容（见 history）",
     "do not ask": "不询问",
+    "Erase memories, a session, all about a name or of a time, for good: text, history, index, files.": (
+        "永久抹除记忆、会话、某名称或某时段的一切：文本、历史、索引、文件。"
+    ),
+    "memories; what they were drawn from goes too": "记忆；其来源的消息一并抹除",
+    "what was said in this session": "此会话中说过的",
+    "what names this": "提到此名称的",
+    "what was said then or later (2026-05-10)": "从那时起说过的（2026-05-10）",
+    "what was said until then, that day included": "到那时为止说过的，含当天",
+    "count what would go, and change nothing": "只统计将抹除什么，不作改动",
+    "read every byte afterwards, the database's too": "之后逐字节检查，数据库也在内",
+    "forget {messages} messages and {memories} memories for good? [y/N]": (
+        "永久抹除 {messages} 条消息和 {memories} 条记忆吗？[y/N]"
+    ),
+    "this would be forgotten; nothing was changed": "将会抹除以下内容；尚未改动",
+    "forgotten": "已抹除",
+    "forget": "抹除",
+    "jobs": "任务",
+    "memories that lose sources": "失去部分来源的记忆",
+    "versions in history": "历史版本",
+    "record lines": "记录行",
+    "verdicts": "判定",
+    "batches extracted again": "重新提取的批次",
+    "torn tails of logs": "日志的残尾",
+    "backups of the database": "数据库备份",
+    "not reached: the git history of {what}": "无法触及：{what} 的 git 历史",
+    "not reached: the logs of {what}, which read it": "无法触及：读过它的 {what} 的日志",
+    "not reached: the logs of {what}, which made vectors of it": (
+        "无法触及：为它生成向量的 {what} 的日志"
+    ),
+    "{what} says some of it; see memstrata team edit": (
+        "{what} 里有其中的内容；请用 memstrata team edit 修改"
+    ),
+    "{what} is not there; its files go when it is back": "{what} 不在；恢复后其文件会被抹除",
+    "{what} still holds some of it": "{what} 仍含有其中的内容",
+    "not yet: {what}": "尚未完成：{what}",
+    "not reached: exports, backups of your own, other homes, a disk's old blocks": (
+        "无法触及：导出文件、自己的备份、其他数据目录、磁盘上的旧数据块"
+    ),
+    "verified: no file holds any of the {n} texts looked for": (
+        "已核实：没有文件含有所查的 {n} 段文本"
+    ),
+    "verified: {n} files still hold some of it": "已核实：仍有 {n} 个文件含有其中的内容",
+    "{n} texts are too short or too many to look for": "{n} 段文本太短或太多，未查",
+    "{n} are said elsewhere, too": "{n} 段在别处也说过",
     "nothing was deleted": "什么都没有删除",
     "deleted: {what}": "已删除：{what}",
     "deleted": "删除",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memstrata.pipelines.read import Record
 
 PANEL = "Put things right"
-_YES = ("y", "yes", "是")
+YES = ("y", "yes", "是")
 
 
 def register(app: typer.Typer) -> None:
@@ -193,7 +193,7 @@ def _agreed(door: Door, held: Record) -> bool:
         raise Invalid("--yes", f"is needed: it deletes {held.id}")
     sys.stderr.write(f"{say('delete {what}? [y/N]', what=_told(held))} ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in _YES
+    return sys.stdin.readline().strip().lower() in YES
 
 
 def _one(verb: str, found: Record) -> Reply:

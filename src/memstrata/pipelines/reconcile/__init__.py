@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memstrata.domain import checks, layout
+from memstrata.domain import checks, layout, tombstones
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.plan import EXTRACT
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
-from memstrata.pipelines import apply, bind, redo, revisions
+from memstrata.pipelines import apply, bind, graves, redo, revisions
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.reconcile import candidates, files, lines, messages, shards
+from memstrata.pipelines.reconcile import candidates, erasing, files, lines, messages, shards
 from memstrata.pipelines.world import Fault, Problem, Report, World
 from memstrata.ports import Damaged
 
@@ -50,6 +50,7 @@ def _begin_anew(world: World, report: Report, progress: shards.Progress | None) 
     """Finish what was interrupted, then forget all that is derived; all there is where it is damaged."""
     try:
         for owner in owners(world):
+            erasing.finish(world, owner, report)
             messages.conversations(world, owner, report, progress)
             lines.records_of(world, owner, report, progress)
         apply.begin_rebuilding(world)
@@ -69,6 +70,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
     rebuilding = apply.rebuilding(world.store)
     for owner in owners(world):
         _sweep(world, owner, report)
+        _dig(world, owner, report)
         messages.conversations(world, owner, report, progress)
         lines.records_of(world, owner, report, progress)
     for key, target in folders(world, report):
@@ -82,6 +84,8 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         apply.end_rebuilding(world, rebuilding)
     candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
     revisions.bring_together(world, owners(world), report)
+    for owner in owners(world):
+        erasing.scrub_left(world, owner, report, fresh=bool(rebuilding))
     _jobs(world, report)
     _vectors(world)
 
@@ -155,11 +159,30 @@ def _sweep(world: World, owner: str, report: Report) -> None:
     prefix = layout.owner_folder(owner)
     places = [Place(HOME, f"{prefix}memory/user"), Place(HOME, prefix.rstrip("/"))]
     places.append(layout.kept_plan(owner, "none").folder)
+    places += [layout.log_folder(owner, log) for log in erasing.LOGS]
     agents = Place(HOME, f"{prefix}memory/agent")
     places += [agents.within(name) for name in world.vault.folders(agents)]
     swept = sum(world.vault.sweep(place) for place in places)
     if swept:
         report.actions.append(f"removed {swept} temporary files that a killed process left")
+
+
+def _dig(world: World, owner: str, report: Report) -> None:
+    """Before anything is read: what was forgotten is carried out, and what its tombstones cannot stop is said."""
+    place = tombstones.log(owner)
+    if graves.size(world, owner) < world.store.shards(graves.CARRIED).get(place.path, 0):
+        told = "is gone, or shorter than it was: what it named may come back"
+        report.problems.append(Problem(str(place), told))
+    erasing.finish(world, owner, report)
+    lost = graves.unreadable(world, owner)
+    if lost:
+        report.problems.append(
+            Problem(
+                str(place),
+                f"{lost} lines cannot be read, or {tombstones.SECRET} is not the one that made them: "
+                "what they name may come back",
+            )
+        )
 
 
 def _remember_away(world: World, report: Report) -> None:

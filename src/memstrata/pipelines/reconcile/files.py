@@ -19,8 +19,9 @@ from memstrata.domain.memory import (
 )
 from memstrata.domain.plan import Put
 from memstrata.domain.scope import Key
+from memstrata.domain.tombstones import Tombstones
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, Unavailable
-from memstrata.pipelines import apply
+from memstrata.pipelines import apply, graves
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import lines, shards
 from memstrata.pipelines.world import BLOCKED, Problem, Report, World
@@ -189,6 +190,12 @@ def _file(
     now = world.clock.now()
     try:
         memory = markdown.parse(data, str(place), key, now=now, zone=world.zone)
+        stones = graves.every(world)
+        if stones and _was_forgotten(stones, memory, data, digest):
+            _remove_leftover(world, key, memory.id, place, digest, report, "forgotten")
+            return None
+        if stones and _rests_on_forgotten(stones, memory):
+            return _put_back(world, target, place, rows.get(memory.id), digest)
         held = _holder(row, rows, memory, place, world)
         known = _newest_line(world, key, memory.id)
         deleted = known is not None and known.kind == records.DELETE
@@ -264,19 +271,67 @@ def _deleted_as(world: World, key: Key, digest: str, stat: FileStat) -> str:
 
 
 def _remove_leftover(
-    world: World, key: Key, id: str, place: Place, digest: str, report: Report
+    world: World,
+    key: Key,
+    id: str,
+    place: Place,
+    digest: str,
+    report: Report,
+    what: str = "deleted",
 ) -> None:
     """The file of a deleted memory is there, still or again: it goes."""
     problem = apply.remove_leftover(world, key, id, place, digest)
     if not problem:
-        report.actions.append(f"removed {place}: {id} was deleted")
+        report.actions.append(f"removed {place}: {id} was {what}")
         return
     report.problems.append(
         Problem(
-            str(place), f"{BLOCKED}: {id} was deleted, but its file cannot be removed ({problem})"
+            str(place), f"{BLOCKED}: {id} was {what}, but its file cannot be removed ({problem})"
         )
     )
     world.bus.emit("file.blocked", degraded=True, id=id, path=str(place))
+
+
+def _was_forgotten(stones: Tombstones, memory: Memory, data: bytes, digest: str) -> bool:
+    """Whether it is a forgotten memory's file: by the id that it names, or by its bytes."""
+    if stones.has_file(memory.key, digest):
+        return True
+    return markdown.names_itself(data) and stones.has_memory(
+        memory.key, memory.id, memory.created_at
+    )
+
+
+def _rests_on_forgotten(stones: Tombstones, memory: Memory) -> bool:
+    """Whether it is an old copy: it names a source or a successor that was forgotten since."""
+    after = memory.superseded_by
+    return bool(stones.sources(memory)) or (
+        after is not None and stones.has_memory(memory.key, after, memory.updated_at)
+    )
+
+
+def _put_back(
+    world: World, target: Target, place: Place, row: Stored | None, digest: str
+) -> Found | None:
+    """An old copy of a memory that lost sources says again what is left of it.
+
+    Raises:
+        Corrupt: nothing is known of it; it was left as it is.
+    """
+    if row is None or row.place != place:
+        raise Corrupt(
+            str(place), "names something that was forgotten; take that out, or delete the file"
+        )
+    text = apply.rendered(row.memory, target)
+    apply.edit_text(
+        world, place, lambda held: text if held and markdown.digest(held) == digest else None
+    )
+    stat = world.vault.stat(place)
+    return Found(
+        replace(
+            row, presence="live", since=None, problem="", stat=stat, digest=markdown.digest(text)
+        ),
+        row,
+    )
 
 
 def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
-from memstrata.domain import checks, codec, elevation, layout, markdown, times
+from memstrata.domain import checks, elevation, layout, markdown, times
 from memstrata.domain.layout import Place
-from memstrata.domain.memory import Memory
 from memstrata.domain.records import BATCH, CANDIDATE, DELETE, MEMORY, PROPOSE
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines import apply, bind, pending
 from memstrata.pipelines.reconcile import shards
+from memstrata.pipelines.recorded import recorded as recorded
 from memstrata.pipelines.world import Problem, Report, World
 from memstrata.ports import RecordLine, Stored, StoreWrite
 
@@ -44,11 +44,11 @@ def _index_records(world: World, owner: str, place: Place, report: Report) -> No
                 world.vault.append(place, b"")  # cuts a torn tail
                 start = tx.shards("records").get(place.path, 0)
                 chunk = list(world.vault.lines(place, start))
-                lines = list(shards.readable(chunk, place, _decoder(owner), report))
+                lines = list(shards.readable(chunk, place, decoder(owner), report))
                 for group in _whole_groups(lines):
                     if not apply.rebuilding(tx):
                         _carry_out(world, tx, group, report, undo)
-                    tx.add_records(world.space, [_key_of(world, line) for line in group], group)
+                    tx.add_records(world.space, [key_of(world, line) for line in group], group)
                     last |= {
                         one.id: str(one.data.get("last"))
                         for one in group
@@ -63,7 +63,7 @@ def _index_records(world: World, owner: str, place: Place, report: Report) -> No
             raise
 
 
-def _decoder(owner: str) -> Callable[[bytes], RecordLine]:
+def decoder(owner: str) -> Callable[[bytes], RecordLine]:
     def decode(line: bytes) -> RecordLine:
         try:
             raw = json.loads(line)
@@ -116,7 +116,7 @@ def _whole_groups(lines: Sequence[RecordLine]) -> list[list[RecordLine]]:
     ]
 
 
-def _key_of(world: World, line: RecordLine) -> Key | None:
+def key_of(world: World, line: RecordLine) -> Key | None:
     raw = line.data.get("key")
     if not isinstance(raw, Mapping):
         return None
@@ -132,7 +132,7 @@ def _carry_out(
 ) -> None:
     """Finish a write whose lines are there and whose rows are not, but for files that a person changed since."""
     for line in group:
-        key = _key_of(world, line)
+        key = key_of(world, line)
         if line.kind not in (MEMORY, DELETE, CANDIDATE) or key is None:
             continue
         if any((one.tx, one.part) == (line.tx, line.part) for one in tx.records((key,), line.id)):
@@ -231,11 +231,6 @@ def _written_again(
     return Stored(memory, place, digest, target.owner, world.vault.stat(place))
 
 
-def recorded(world: World, line: RecordLine, key: Key) -> Memory:
-    fields = cast("Mapping[str, object]", line.data["memory"])
-    return codec.from_fields(fields, key, id=line.id, now=line.at, zone=world.zone)
-
-
 def _bytes(world: World, place: Place) -> bytes | None:
     try:
         return world.vault.read(place)[0]
@@ -258,7 +253,7 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                 lines = shards.lines_if_there(world, place)
                 there = {
                     (line.tx, line.part)
-                    for line in shards.readable(lines, place, _decoder(owner), report)
+                    for line in shards.readable(lines, place, decoder(owner), report)
                 }
                 missing = [
                     line
@@ -266,17 +261,17 @@ def _append_records(world: World, owner: str, place: Place, report: Report) -> N
                     if (line.tx, line.part) not in there
                     and layout.shard(owner, "records", line.at, world.zone) == place
                 ]
-                end = shards.append_again(world, place, b"".join(map(_encoded, missing)))
+                end = shards.append_again(world, place, b"".join(map(encoded, missing)))
                 tx.set_shard("records", place.path, end)
                 for line in missing:
-                    _write_lost_file(world, tx, line, report, undo)
+                    write_lost_file(world, tx, line, report, undo)
         except BaseException:
             apply.take_back(undo)
             raise
     report.actions.append(f"appended {len(missing)} record lines to {place} again")
 
 
-def _write_lost_file(
+def write_lost_file(
     world: World,
     tx: StoreWrite,
     line: RecordLine,
@@ -284,7 +279,7 @@ def _write_lost_file(
     undo: list[Callable[[], None]],
 ) -> None:
     """Write the file of a row again if what stands there is older, or nothing."""
-    key = _key_of(world, line)
+    key = key_of(world, line)
     if key is not None and line.kind == CANDIDATE:
         _write_proposal(world, tx, line, key, undo, report)
         return
@@ -303,7 +298,7 @@ def _write_lost_file(
         report.actions.append(f"wrote version {line.version} of {line.id} again")
 
 
-def _encoded(line: RecordLine) -> bytes:
+def encoded(line: RecordLine) -> bytes:
     head = {"kind": line.kind, "id": line.id, "version": line.version, "tx": line.tx}
     tail = {"part": line.part, "parts": line.parts, "at": times.stamp(line.at), **line.data}
     return json.dumps(head | tail, ensure_ascii=False).encode() + b"\n"

@@ -70,7 +70,7 @@ def _append_messages(world: World, realm: Realm, place: Place, report: Report) -
         there = {(one.session, one.id) for one in said}
         missing = [
             one
-            for one in _messages(tx, realm)
+            for one in every(tx, realm)
             if (one.session, one.id) not in there
             and layout.shard(realm.owner, "conversations", one.recorded_at, world.zone) == place
         ]
@@ -79,7 +79,8 @@ def _append_messages(world: World, realm: Realm, place: Place, report: Report) -
     report.actions.append(f"appended {len(missing)} messages to {place} again")
 
 
-def _messages(tx: StoreWrite, realm: Realm) -> Iterator[Message]:
+def every(tx: StoreWrite, realm: Realm) -> Iterator[Message]:
+    """Every message of a realm, session by session."""
     for session, _, _ in tx.sessions(realm):
         after = 0
         while page := tx.messages(realm, session, after=after):
