@@ -25,6 +25,8 @@ NAMES: Final = (
     "vectors.lost",
     "vectors.filled",
     "recall.served",
+    "tool.called",
+    "reads.unlogged",
     "file.taken_over",
     "file.unreadable",
     "file.absent",
