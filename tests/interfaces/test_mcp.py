@@ -161,6 +161,20 @@ def test_the_team_document_over_mcp(open_memory: Open, shed: Path) -> None:
     assert (saved.session, saved.channel) == ("chat-1", "tool")
 
 
+@pytest.mark.promise("mcp.team")
+def test_the_protocol_is_switched_on_while_it_serves(memory: Memory) -> None:
+    async def tour(client: Client) -> None:
+        assert len((await client.list_tools()).tools) == 4
+        memory.configure("team.protocol", "private")
+        assert len((await client.list_tools()).tools) == 5
+        document = "## Facts\n- 2026-03-01: Keeps bees"
+        text, _ = await told(client, "update_memory", updated_memory=document)
+        assert json.loads(text)["status"] == "saved"
+
+    within(memory, Identity(), tour)
+    assert memory.private().read().memory_md == "## Facts\n- 2026-03-01: Keeps bees"
+
+
 # -- what it answers -------------------------------------------------------------------------------
 
 
