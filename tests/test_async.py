@@ -11,8 +11,9 @@ import pytest
 from tests.doubles import FakeClock
 
 from memstrata import AsyncMemory, Invalid, Memory, NotFound
-from memstrata.aio import AsyncSession, AsyncVerbs
+from memstrata.aio import AsyncSession, AsyncTools, AsyncVerbs
 from memstrata.memory import Session, Verbs
+from memstrata.tools import Tools
 
 
 def verbs(kind: type) -> dict[str, inspect.Signature]:
@@ -26,7 +27,8 @@ def verbs(kind: type) -> dict[str, inspect.Signature]:
 
 @pytest.mark.promise("python.verbs")
 @pytest.mark.parametrize(
-    "sync, other", [(Memory, AsyncMemory), (Verbs, AsyncVerbs), (Session, AsyncSession)]
+    "sync, other",
+    [(Memory, AsyncMemory), (Verbs, AsyncVerbs), (Session, AsyncSession), (Tools, AsyncTools)],
 )
 def test_both_have_the_same_verbs(sync: type, other: type) -> None:
     assert set(verbs(sync)) == set(verbs(other))
@@ -78,7 +80,10 @@ def test_they_answer_the_same(home: Path, clock: FakeClock) -> None:
             with pytest.raises(Invalid):
                 await memory.search("x", limit=0)
             assert done.messages == len(captured.stored) == 1
+            tools = await memory.tools(agent="coder", session="s")
             return (
+                await tools.call("search_memory", {"query": "lamp"}),
+                (await memory.reads()).items[0].ids,
                 await memory.list(),
                 await memory.search("lamp Tarnow"),
                 await memory.search_conversations("Tarnow"),
@@ -94,6 +99,8 @@ def test_they_answer_the_same(home: Path, clock: FakeClock) -> None:
         id = memory.list(text="lamp").items[0].id
         chat = memory.session("s", agent="coder")
         assert asynchronous == (
+            memory.tools(agent="coder", session="s").call("search_memory", {"query": "lamp"}),
+            (id,),
             memory.list(),
             memory.search("lamp Tarnow"),
             memory.search_conversations("Tarnow"),

@@ -22,21 +22,22 @@ from memstrata.errors import (
 )
 
 TABLE = {
-    Invalid: ("invalid", 422, 2, False),
-    Denied: ("denied", 403, 3, False),
-    NotFound: ("not_found", 404, 4, False),
-    Conflict: ("conflict", 409, 5, False),
-    Refused: ("refused", 422, 6, False),
-    Unavailable: ("unavailable", 503, 7, True),
-    Corrupt: ("corrupt", 500, 8, False),
-    Internal: ("internal", 500, 1, False),
+    Invalid: ("invalid", 422, 2, False, -32602),
+    Denied: ("denied", 403, 3, False, -32003),
+    NotFound: ("not_found", 404, 4, False, -32602),
+    Conflict: ("conflict", 409, 5, False, -32009),
+    Refused: ("refused", 422, 6, False, -32006),
+    Unavailable: ("unavailable", 503, 7, True, -32007),
+    Corrupt: ("corrupt", 500, 8, False, -32008),
+    Internal: ("internal", 500, 1, False, -32603),
 }
 
 
 @pytest.mark.promise("errors.table")
 @pytest.mark.parametrize("kind", TABLE)
 def test_the_table(kind: type[MemstrataError]) -> None:
-    assert (kind.code, kind.http_status, kind.exit_code, kind.retryable) == TABLE[kind]
+    found = (kind.code, kind.http_status, kind.exit_code, kind.retryable, kind.mcp_code)
+    assert found == TABLE[kind]
 
 
 @pytest.mark.promise("errors.table")
@@ -61,9 +62,10 @@ def test_every_error_of_the_module_is_of_the_tree() -> None:
 
 def test_the_docstring_tells_the_same_table() -> None:
     assert errors.__doc__
-    for kind, (_, status, code, _) in TABLE.items():
+    for kind, (_, status, code, _, mcp_code) in TABLE.items():
         (row,) = (line for line in errors.__doc__.splitlines() if f"── {kind.__name__} " in line)
         assert f" {status} " in row
+        assert f" {mcp_code} " in row
         assert row.endswith(f"exit {code}")
 
 

@@ -75,6 +75,15 @@ def test_the_log_of_a_full_run_holds_nothing_that_was_said(
     memory.search_conversations("marmalade")
     memory.list(text="lamp")
     memory.trace(lamp.id)
+    tools = memory.tools(session="s", workspace=root, agent="coder")
+    tools.search_memory("crooked marmalade gherkin 龙井 lamp")
+    tools.recall_memory(lamp.id)
+    tools.search_conversations("marmalade")
+    tools.trace_memory(lamp.id)
+    tools.memory_context("Is the lamp green?")
+    tools.call("recall_memory", {"id": "gherkin"})
+    reads = repr(memory.reads().items)
+    assert len(memory.reads().items) == 6
     conversation = tmp_path / "more.jsonl"
     conversation.write_text('{"role": "user", "content": "I prefer gherkin soup."}\nwardrobe\n')
     memory.import_(conversation)
@@ -95,7 +104,7 @@ def test_the_log_of_a_full_run_holds_nothing_that_was_said(
     memory.close()
 
     lines = [record.getMessage() for record in caplog.records if record.name == "memstrata"]
-    text = caplog.text + "\n".join(repr(record.__dict__) for record in caplog.records)
+    text = reads + caplog.text + "\n".join(repr(record.__dict__) for record in caplog.records)
     assert [word for word in WORDS if word.casefold() in text.casefold()] == []
     assert [said for said in SAID if said in text] == []
     names = {line.partition(" ")[0] for line in lines}
@@ -109,6 +118,7 @@ def test_the_log_of_a_full_run_holds_nothing_that_was_said(
         "scope.full",
         "fulltext.failed",
         "recall.served",
+        "tool.called",
         "home.opened",
         "index.rebuilt",
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from memstrata.memory import Session, Verbs
 from memstrata.team_document import MemoryDocument
+from memstrata.tools import Tools
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -88,6 +89,18 @@ def _of_document(
     return run
 
 
+def _of_tools(
+    verb: Callable[Concatenate[Tools, P], R],
+) -> Callable[Concatenate[AsyncTools, P], Coroutine[Any, Any, R]]:
+    """The async form of a tool."""
+
+    @wraps(verb)
+    async def run(self: AsyncTools, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.threads.run(verb, self.sync, *args, **kwargs)
+
+    return run
+
+
 class AsyncSession:
     """One conversation, for asyncio; see `Session`."""
 
@@ -122,6 +135,23 @@ class AsyncMemoryDocument:
     delegated = _of_document(MemoryDocument.delegated)
 
 
+class AsyncTools:
+    """The tools of one caller, for asyncio; see `Tools`."""
+
+    def __init__(self, sync: Tools, threads: Threads) -> None:
+        self.sync = sync
+        self.threads = threads
+
+    search_memory = _of_tools(Tools.search_memory)
+    recall_memory = _of_tools(Tools.recall_memory)
+    search_conversations = _of_tools(Tools.search_conversations)
+    trace_memory = _of_tools(Tools.trace_memory)
+    memory_context = _of_tools(Tools.memory_context)
+    resource = _of_tools(Tools.resource)
+    call = _of_tools(Tools.call)
+    schemas = _of_tools(Tools.schemas)
+
+
 class AsyncVerbs:
     """The verbs of `Verbs`, awaitable; at most `THREADS` run at a time."""
 
@@ -147,6 +177,7 @@ class AsyncVerbs:
     confirm = _verb(Verbs.confirm)
     reject = _verb(Verbs.reject)
     consolidate = _verb(Verbs.consolidate)
+    reads = _verb(Verbs.reads)
     drain = _verb(Verbs.drain)
     extract = _verb(Verbs.extract)
     import_ = _verb(Verbs.import_)
@@ -157,6 +188,7 @@ class AsyncVerbs:
     status = _verb(Verbs.status)
     doctor = _verb(Verbs.doctor)
     workspace_of = _verb(Verbs.workspace_of)
+    workspaces = _verb(Verbs.workspaces)
     test_extraction = _verb(Verbs.test_extraction)
     config = _verb(Verbs.config)
     settings = _verb(Verbs.settings)
@@ -189,6 +221,28 @@ class AsyncVerbs:
             self.sync.team, workspace, session=session, user=user, channel=channel
         )
         return AsyncMemoryDocument(found, self.threads)
+
+    async def tools(
+        self,
+        *,
+        session: str | None = None,
+        workspace: str | PathLike[str] | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+        caller: str = "python",
+        language: str = "en",
+    ) -> AsyncTools:
+        """The read-only tools of an agent; see `Verbs.tools`."""
+        found = await self.threads.run(
+            self.sync.tools,
+            session=session,
+            workspace=workspace,
+            agent=agent,
+            user=user,
+            caller=caller,
+            language=language,
+        )
+        return AsyncTools(found, self.threads)
 
     async def private(
         self, *, session: str | None = None, user: str | None = None, channel: str = "python"

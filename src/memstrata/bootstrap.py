@@ -118,6 +118,12 @@ class Worker(Memory):
         self._holder.rest(chosen if idle_exit is None else idle_exit)
 
 
+class McpMemory(Memory):
+    """The memory of a process that serves MCP over stdio."""
+
+    role = "mcp"
+
+
 class AsyncMemory(AsyncVerbs):
     """`Memory` for asyncio: the same verbs in threads of its own. An async context manager."""
 

@@ -3,16 +3,18 @@
 ::
 
     MemstrataError
-    ├── Invalid       can never work as given            422   exit 2
-    ├── Denied        this caller may not                403   exit 3
-    ├── NotFound      no such id in this scope           404   exit 4
-    ├── Conflict      moved meanwhile, nothing was saved 409   exit 5
-    ├── Refused       a gate said no                     422   exit 6
-    ├── Unavailable   model, embedder, database away     503   exit 7
-    ├── Corrupt       a file or row cannot be read       500   exit 8
-    └── Internal      a bug                              500   exit 1
+    ├── Invalid       can never work as given            422   -32602   exit 2
+    ├── Denied        this caller may not                403   -32003   exit 3
+    ├── NotFound      no such id in this scope           404   -32602   exit 4
+    ├── Conflict      moved meanwhile, nothing was saved 409   -32009   exit 5
+    ├── Refused       a gate said no                     422   -32006   exit 6
+    ├── Unavailable   model, embedder, database away     503   -32007   exit 7
+    ├── Corrupt       a file or row cannot be read       500   -32008   exit 8
+    └── Internal      a bug                              500   -32603   exit 1
 
-Only `Unavailable` is worth trying again as it stands.
+Only `Unavailable` is worth trying again as it stands. The numbers below zero are MCP's: its own where
+it has one (a resource that is not there counts as a wrong parameter), else from JSON-RPC's range for
+servers; a tool's error is a result that is marked as one, for the model to read.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ class MemstrataError(Exception):
     code: ClassVar[str] = "internal"
     http_status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
+    mcp_code: ClassVar[int] = -32603
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str) -> None:
@@ -44,6 +47,7 @@ class Invalid(MemstrataError):
     code = "invalid"
     http_status = 422
     exit_code = 2
+    mcp_code = -32602
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -60,6 +64,7 @@ class Denied(MemstrataError):
     code = "denied"
     http_status = 403
     exit_code = 3
+    mcp_code = -32003
 
 
 class NotFound(MemstrataError):
@@ -68,6 +73,7 @@ class NotFound(MemstrataError):
     code = "not_found"
     http_status = 404
     exit_code = 4
+    mcp_code = -32602
 
     def __init__(self, kind: str, id: str) -> None:
         super().__init__(f"no {kind} {id!r} here")
@@ -88,6 +94,7 @@ class Conflict(MemstrataError):
     code = "conflict"
     http_status = 409
     exit_code = 5
+    mcp_code = -32009
 
     def __init__(
         self,
@@ -126,6 +133,7 @@ class Refused(MemstrataError):
     code = "refused"
     http_status = 422
     exit_code = 6
+    mcp_code = -32006
 
     def __init__(self, gate: str, verdict: str, reason: str) -> None:
         super().__init__(f"refused by the {gate} gate: {reason}")
@@ -143,6 +151,7 @@ class Unavailable(MemstrataError):
     code = "unavailable"
     http_status = 503
     exit_code = 7
+    mcp_code = -32007
     retryable = True
 
 
@@ -182,6 +191,7 @@ class Corrupt(MemstrataError):
     code = "corrupt"
     http_status = 500
     exit_code = 8
+    mcp_code = -32008
 
     def __init__(self, path: str, problem: str, line: int | None = None) -> None:
         super().__init__(f"{path}{'' if line is None else f':{line}'}: {problem}")

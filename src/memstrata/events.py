@@ -32,6 +32,8 @@ NAMES: Final = (
     "vectors.lost",
     "vectors.filled",
     "recall.served",
+    "tool.called",
+    "reads.unlogged",
     "file.taken_over",
     "file.unreadable",
     "file.absent",

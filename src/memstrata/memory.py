@@ -61,9 +61,11 @@ from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
 from memstrata.pipelines.trial import Trial
 from memstrata.pipelines.world import Problem, Report, World, refuse_sensitive
-from memstrata.ports import HomeLock, Listing, Model, Socket, Stored, VerdictRow
-from memstrata.settings import Loaded, Setting, changed, described
+from memstrata.ports import HomeLock, Listing, Model, Socket, Stored, ToolRead, VerdictRow
+from memstrata.settings import Loaded, Setting, Settings, changed, described
 from memstrata.team_document import MemoryDocument
+from memstrata.tools import Caller, Reader, Tools
+from memstrata.tools.texts import parse_language
 
 Path_ = str | PathLike[str]
 _T = TypeVar("_T")
@@ -127,6 +129,16 @@ class Verbs:
         self._closed = False
         doors = Doors(self._recalled, self.search, self.status)
         self._holder = Holder(self._fresh, Office(lock, socket, role, random, doors, self._after))
+
+    @property
+    def space(self) -> str:
+        """The tenant that this memory belongs to."""
+        return self._realm.space
+
+    @property
+    def in_force(self) -> Settings:
+        """The settings that hold now."""
+        return self._fresh().settings
 
     # -- turns --------------------------------------------------------------------------------
 
@@ -674,6 +686,64 @@ class Verbs:
                 reconcile.reconcile(self._world)
         return consolidate.run(world, key, author)
 
+    # -- agents -------------------------------------------------------------------------------
+
+    def tools(
+        self,
+        *,
+        session: str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+        caller: str = "python",
+        language: str = "en",
+    ) -> Tools:
+        """The read-only tools of an agent, as any host may offer them to its model.
+
+        Each call is listed under `session` and `caller` (see `reads`); notes to the model are in
+        `language`, en or zh. Where memory is switched off it is the calls that say so.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        if workspace is not None:
+            bind.find(self._world, bind.workspace_path(workspace))
+        if user is not None:
+            realm(self._realm.space, user)
+        chosen = _agent(agent)
+        who = Caller(
+            checks.identity("caller", caller),
+            "" if session is None else checks.identity("session", session),
+            parse_language(language),
+        )
+        return Tools(
+            self._world.zone, lambda: Reader(*self._standing(workspace, chosen, user)), who
+        )
+
+    def reads(
+        self,
+        *,
+        session: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        user: str | None = None,
+    ) -> Page[ToolRead]:
+        """What agents read by tools, newest first: when, who, in which session, which ids.
+
+        The newest 10,000 calls of an owner are kept, for `log.reads_days`.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        return read.reads(
+            self._world,
+            owner,
+            session=None if session is None else checks.identity("session", session),
+            cursor=0 if cursor is None else _number(cursor, "reads"),
+            limit=_limit(limit, MOST_HITS),
+        )
+
     # -- documents ----------------------------------------------------------------------------
 
     def team(
@@ -861,6 +931,10 @@ class Verbs:
         """
         return bind.find(self._world, bind.workspace_path(path))
 
+    def workspaces(self) -> tuple[bind.Workspace, ...]:
+        """Every workspace that is bound to the home."""
+        return tuple(bind.bound(self._world).values())
+
     def config(self) -> tuple[tuple[str, object, str], ...]:
         """(key, value, origin) of every setting; of a key only its last four characters."""
         return tuple(
@@ -985,13 +1059,27 @@ class Verbs:
         Raises:
             Denied: memory is switched off.
         """
+        world, view, _ = self._standing(workspace, agent, user)
+        return world, view
+
+    def _standing(
+        self, workspace: Path_ | None, agent: str | None, user: str | None
+    ) -> tuple[World, View, bind.Workspace | None]:
+        """Where a read stands. A folder that is not bound is bound if it holds memories."""
         self._refuse_disabled()
-        return self._view(workspace, agent, user)
+        return self._placed(workspace, agent, user)
 
     def _view(
         self, workspace: Path_ | None, agent: str | None, user: str | None
     ) -> tuple[World, View]:
-        """The world and view of a caller. A folder that is not bound is bound if it holds memories."""
+        """The world and view of a caller, also where memory is switched off."""
+        world, view, _ = self._placed(workspace, agent, user)
+        return world, view
+
+    def _placed(
+        self, workspace: Path_ | None, agent: str | None, user: str | None
+    ) -> tuple[World, View, bind.Workspace | None]:
+        """Where a caller stands. A folder that is not bound is bound if it holds memories."""
         owner = self._realm if user is None else realm(self._realm.space, user)
         bound = None
         if workspace is not None:
@@ -1000,7 +1088,8 @@ class Verbs:
             bound = (
                 self._bound(workspace) if found is None and bind.holds(self._world, path) else found
             )
-        return self._under(bound), View(owner, bound.key if bound else None, _agent(agent))
+        view = View(owner, bound.key if bound else None, _agent(agent))
+        return self._under(bound), view, bound
 
     def _thread(
         self, workspace: str, session: str | None, user: str | None, channel: str
@@ -1187,10 +1276,10 @@ def _version(field: str, value: object) -> int:
     return value
 
 
-def _number(value: object) -> int:
-    """A cursor of `why`: the number of the last verdict seen."""
+def _number(value: object, verb: str = "why") -> int:
+    """A cursor of `verb`: the number of the last row seen."""
     if not isinstance(value, str) or not _CURSOR.fullmatch(value):
-        raise Invalid("cursor", "is none that `why` gave")
+        raise Invalid("cursor", f"is none that `{verb}` gave")
     return int(value)
 
 

@@ -184,6 +184,25 @@ class VerdictRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolRead:
+    """What an agent read by one call of a tool: who, where and which ids; never a text.
+
+    `caller` is the door and, where it says so, the program behind it; `outcome` is ok or the code of
+    an error, with which no ids come. `number` is 0 until it is stored.
+    """
+
+    at: datetime
+    caller: str
+    agent: str
+    session: str
+    workspace: str
+    tool: str
+    outcome: str
+    ids: tuple[str, ...] = ()
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """How far a session has been extracted: the `position` of the last message done, 0 for none."""
 
@@ -885,6 +904,12 @@ class StoreRead(Protocol):
         """How many of each verdict."""
         ...
 
+    def reads(
+        self, realm: Realm, *, session: str | None = None, after: int = 0, limit: int = 100
+    ) -> list[ToolRead]:
+        """What agents read, newest first; with `after` only rows numbered below it (0: from the newest)."""
+        ...
+
     def records(self, keys: Sequence[Key], id: str) -> list[RecordLine]:
         """The record lines of one memory under those keys, oldest first."""
         ...
@@ -958,6 +983,10 @@ class StoreWrite(StoreRead, Protocol):
         self, realm: Realm, session: str, batch: str, at: datetime, rows: Sequence[Verdict]
     ) -> None:
         """Append verdicts."""
+        ...
+
+    def add_read(self, realm: Realm, read: ToolRead, *, most: int, before: datetime) -> None:
+        """Append what an agent read; the realm keeps its newest `most`, and in time none older than `before`."""
         ...
 
     def enqueue(
@@ -1034,7 +1063,7 @@ class StoreWrite(StoreRead, Protocol):
     def clear(self, space: str) -> None:
         """Forget what is derived of a space: rows, text, links, messages, records, cursors, shards.
 
-        Jobs and verdicts stay.
+        Jobs, verdicts and what agents read stay.
         """
         ...
 

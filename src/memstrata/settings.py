@@ -205,6 +205,18 @@ class LogSettings(_Table):
     """[log]"""
 
     level: Literal["debug", "info", "warning", "error"] = Field("warning", description="of the CLI")
+    reads_days: int = Field(
+        90, ge=0, le=36_500, description="how long it is listed what agents read; 0: it is not"
+    )
+
+
+class TeamSettings(_Table):
+    """[team]"""
+
+    protocol: Literal["off", "team", "private"] = Field(
+        "off",
+        description="the document that agents keep over MCP: a workspace's, the user's or none",
+    )
 
 
 class TokensSettings(_Table):
@@ -243,6 +255,7 @@ class Settings(BaseModel):
     gates: GatesSettings = GatesSettings.model_construct()
     budget: BudgetSettings = BudgetSettings.model_construct()
     worker: WorkerSettings = WorkerSettings.model_construct()
+    team: TeamSettings = TeamSettings.model_construct()
     log: LogSettings = LogSettings.model_construct()
     tokens: TokensSettings = TokensSettings.model_construct()
 

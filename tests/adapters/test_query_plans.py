@@ -29,6 +29,9 @@ def database() -> apsw.Connection:
         ("superseded", "USING INDEX memory_successors (key=? AND superseded_by=?)"),
         ("message", "USING INDEX message_ids (realm=? AND id=?)"),
         ("messages", "USING INDEX message_sessions (realm=? AND session=? AND rowid>?)"),
+        ("reads", "USING INDEX read_realms (realm=? AND rowid<?)"),
+        ("reads_of_session", "USING INDEX read_sessions (realm=? AND session=? AND rowid<?)"),
+        ("trim_reads", "USING COVERING INDEX read_realms (realm=? AND rowid<?)"),
         ("records", "USING INDEX record_versions (key=? AND id=?)"),
     ],
 )

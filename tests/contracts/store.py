@@ -32,6 +32,7 @@ from memstrata.ports import (
     Store,
     Stored,
     StoreWrite,
+    ToolRead,
 )
 
 SPACE = "orchard"
@@ -1098,6 +1099,31 @@ class StoreContract:
         assert store.verdicts(ANN, verdict="transient") == [found[2]]
         assert store.verdict_counts(ANN) == {"add": 3, "transient": 1}
         assert store.verdict_counts(Realm(SPACE, "eve")) == {}
+
+    @pytest.mark.promise("tools.log")
+    def test_what_agents_read_newest_first(self, store: Store) -> None:
+        def one(n: int, session: str = "s1") -> ToolRead:
+            ids = ("mem_1", "m 1")
+            return ToolRead(day(n), "mcp", "cook", session, "ws-1", "recall_memory", "ok", ids)
+
+        with store.transaction() as write:
+            for n in range(1, 7):
+                write.add_read(ANN, one(n, f"s{n % 2}"), most=5, before=day(1))
+            write.add_read(BOB, one(1), most=5, before=day(1))
+        found = store.reads(ANN)
+        assert [replace(read, number=0) for read in found] == [
+            one(n, f"s{n % 2}") for n in (6, 5, 4, 3, 2)
+        ]
+        page = store.reads(ANN, limit=2)
+        assert store.reads(ANN, after=page[-1].number) == found[2:]
+        assert store.reads(ANN, session="s0") == found[::2]
+        assert store.reads(ANN, session="s0", after=found[0].number, limit=1) == found[2:3]
+        assert len(store.reads(BOB)) == 1
+        assert store.reads(ELSEWHERE) == []
+        with store.transaction() as write:
+            write.add_read(ANN, one(9), most=5, before=day(5))
+        assert [read.at for read in store.reads(ANN)] == [day(9), day(6), day(5)]
+        assert len(store.reads(BOB)) == 1
 
     @pytest.mark.promise("disk.records")
     def test_record_lines_are_indexed_once(self, store: Store) -> None:

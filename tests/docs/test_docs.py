@@ -70,6 +70,20 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, outside: dict[str, str])
         assert done.stdout.strip(), line
 
 
+@pytest.mark.promise("docs.true")
+def test_the_python_of_the_tools_page_runs(tmp_path: Path, outside: dict[str, str]) -> None:
+    code = "\n".join(blocks(ROOT / "docs/explanation/mcp.md", "python"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        env={**outside, "MEMSTRATA_EMBEDDING__MODEL": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "Nothing was found. () \n")
+
+
 @pytest.mark.promise("readme.short")
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 100

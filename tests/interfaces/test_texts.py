@@ -100,6 +100,7 @@ def test_every_entry_is_said() -> None:
         "memory or message",
         "workspace",
         "library",
+        "mcp",
     }
     assert sorted(set(CHINESE) - known - lent - worked) == []
 

@@ -58,6 +58,7 @@ from memstrata.ports import (
     Stored,
     StoreRead,
     StoreWrite,
+    ToolRead,
     Vectored,
     Vectors,
 )
@@ -73,6 +74,8 @@ REVISIONS: Final = "revisions"
 MOST: Final = 200
 """Memories written in one transaction, at most."""
 _REJECTED: Final = "consolidation.rejected"
+READS: Final = 10_000
+"""So many calls of an owner's agents are listed, the newest."""
 BACK: Final = ("edit", "restore")
 """The verbs by which a person can bring a memory back to use."""
 
@@ -857,6 +860,22 @@ def count_hits(world: World, hits: Mapping[str, int], keys: Sequence[Key]) -> No
         for id, count in hits.items():
             for _ in range(count):
                 tx.touch(keys, (id,), world.clock.now())
+
+
+def note_read(
+    world: World, realm: Realm, read: ToolRead, keys: Sequence[Key] = (), hits: Sequence[str] = ()
+) -> None:
+    """Remember what an agent read, and add a hit to each of `hits` under `keys`.
+
+    Raises:
+        Unavailable: the disk or the database said no.
+    """
+    days = world.settings.log.reads_days
+    with world.store.transaction() as tx:
+        if days:
+            tx.add_read(realm, read, most=READS, before=read.at - timedelta(days=days))
+        if hits:
+            tx.touch(keys, hits, read.at)
 
 
 def lease_job(world: World, wanted: Lease) -> Job | None:

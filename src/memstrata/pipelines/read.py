@@ -10,12 +10,12 @@ from typing import Final, Generic, Literal, TypeVar, cast
 from memstrata.domain import codec, lifecycle
 from memstrata.domain.memory import Evidence, Status, Type
 from memstrata.domain.records import MEMORY
-from memstrata.domain.scope import Scope, View
+from memstrata.domain.scope import Realm, Scope, View
 from memstrata.domain.turn import Message
 from memstrata.errors import NotFound
 from memstrata.pipelines import lanes
 from memstrata.pipelines.world import World
-from memstrata.ports import Listing, Moment, Presence, RecordLine, Stored, VerdictRow
+from memstrata.ports import Listing, Moment, Presence, RecordLine, Stored, ToolRead, VerdictRow
 
 Kind = Literal["memory", "message"]
 KINDS: Final[tuple[Kind, ...]] = ("memory", "message")
@@ -398,5 +398,14 @@ def why(
     rows = world.store.verdicts(
         view.realm, session=session, verdict=verdict, after=cursor, limit=limit + 1
     )
+    more = str(rows[limit - 1].number) if len(rows) > limit else None
+    return Page(tuple(rows[:limit]), more)
+
+
+def reads(
+    world: World, realm: Realm, *, session: str | None = None, cursor: int = 0, limit: int = 50
+) -> Page[ToolRead]:
+    """What agents read, newest first."""
+    rows = world.store.reads(realm, session=session, after=cursor, limit=limit + 1)
     more = str(rows[limit - 1].number) if len(rows) > limit else None
     return Page(tuple(rows[:limit]), more)

@@ -351,6 +351,22 @@ LIMIT :limit;
 -- How many of each verdict a realm has.
 SELECT verdict, count(*) FROM verdicts WHERE realm = :realm GROUP BY verdict ORDER BY verdict;
 
+-- name: reads
+-- What agents read of a realm, newest first.
+SELECT number, at, caller, agent, session, workspace, tool, outcome, ids
+FROM reads
+WHERE realm = :realm AND number < :below
+ORDER BY number DESC
+LIMIT :limit;
+
+-- name: reads_of_session
+-- What agents read of a realm in one session, newest first.
+SELECT number, at, caller, agent, session, workspace, tool, outcome, ids
+FROM reads
+WHERE realm = :realm AND session = :session AND number < :below
+ORDER BY number DESC
+LIMIT :limit;
+
 -- name: records
 -- The record lines of one memory under some keys, oldest first.
 SELECT owner, kind, id, version, tx, part, parts, at, data
@@ -532,6 +548,21 @@ INSERT INTO verdicts (
 ) VALUES (
     :realm, :session, :batch, :at, :verdict, :gate, :name, :reason, :memory, :quote_of
 );
+
+-- name: add_read
+-- Append what an agent read.
+INSERT INTO reads (realm, at, caller, agent, session, workspace, tool, outcome, ids)
+VALUES (:realm, :at, :caller, :agent, :session, :workspace, :tool, :outcome, :ids);
+
+-- name: trim_reads
+-- Drop all of a realm's but the newest.
+DELETE FROM reads WHERE realm = :realm AND number <= (
+    SELECT number FROM reads WHERE realm = :realm ORDER BY number DESC LIMIT 1 OFFSET :most);
+
+-- name: expire_reads
+-- Drop a realm's old ones, a few at a time: as many come as go.
+DELETE FROM reads WHERE at < :before AND number IN (
+    SELECT number FROM reads WHERE realm = :realm ORDER BY number LIMIT 100);
 
 -- name: enqueue
 -- Add a waiting job, or let the one that waits serve for it; a parked one waits for its command.

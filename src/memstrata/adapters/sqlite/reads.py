@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from memstrata.adapters.sqlite import rows
 from memstrata.adapters.sqlite.connection import Connection
@@ -32,8 +32,12 @@ from memstrata.ports import (
     SaidAt,
     Shelf,
     Stored,
+    ToolRead,
     VerdictRow,
 )
+
+_LAST: Final = 2**63 - 1
+"""The largest number that a row can have."""
 
 
 def canonical(key: Key) -> Key:
@@ -341,6 +345,16 @@ class Reads(ABC):
         with self._reading() as db:
             found = db.all("verdict_counts", {"realm": realm_number(db, realm)})
         return dict(found)
+
+    def reads(
+        self, realm: Realm, *, session: str | None = None, after: int = 0, limit: int = 100
+    ) -> list[ToolRead]:
+        name = "reads" if session is None else "reads_of_session"
+        where = {"below": after or _LAST, "limit": limit}
+        values = where if session is None else {**where, "session": session}
+        with self._reading() as db:
+            found = db.all(name, {**values, "realm": realm_number(db, realm)})
+        return [rows.tool_read(row) for row in found]
 
     def records(self, keys: Sequence[Key], id: str) -> list[RecordLine]:
         with self._reading() as db:

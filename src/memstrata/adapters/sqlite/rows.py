@@ -20,7 +20,7 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import index_terms
 from memstrata.domain.turn import Message
-from memstrata.ports import Damaged, FileStat, Job, RecordLine, Stored, VerdictRow
+from memstrata.ports import Damaged, FileStat, Job, RecordLine, Stored, ToolRead, VerdictRow
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -271,6 +271,37 @@ def verdict(row: Row) -> VerdictRow:
         batch=batch,
         at=datetime.fromisoformat(at),
         verdict=Verdict(said, gate, name, reason, memory_id, tuple(json.loads(quote_of))),
+    )
+
+
+def read_values(read: ToolRead) -> Values:
+    """The columns of what an agent read, but whose it was."""
+    return {
+        "at": times.stamp(read.at),
+        "caller": read.caller,
+        "agent": read.agent,
+        "session": read.session,
+        "workspace": read.workspace,
+        "tool": read.tool,
+        "outcome": read.outcome,
+        "ids": listed(read.ids),
+    }
+
+
+@_damage_told
+def tool_read(row: Row) -> ToolRead:
+    """What an agent read, of a row: `number` to `ids`."""
+    number, at, caller, agent, session, workspace, tool, outcome, ids = row
+    return ToolRead(
+        at=datetime.fromisoformat(at),
+        caller=caller,
+        agent=agent,
+        session=session,
+        workspace=workspace,
+        tool=tool,
+        outcome=outcome,
+        ids=tuple(json.loads(ids)),
+        number=number,
     )
 
 

@@ -17,6 +17,7 @@ from memstrata.adapters.sqlite.rows import (
     message,
     message_terms,
     message_values,
+    read_values,
     record_values,
     stored_values,
     text_hash,
@@ -27,7 +28,7 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Internal
-from memstrata.ports import Cursor, Job, Lease, RecordLine, Stored
+from memstrata.ports import Cursor, Job, Lease, RecordLine, Stored, ToolRead
 
 _CLEARED = (
     *("clear_memory_text", "clear_evidence", "clear_memories", "clear_message_text"),
@@ -199,6 +200,12 @@ class Writes(Reads):
         number = self._number(realm, "realm", "")
         where = {"realm": number, "session": session, "batch": batch, "at": times.stamp(at)}
         self._open().many("add_verdict", [{**verdict_values(one), **where} for one in rows])
+
+    def add_read(self, realm: Realm, read: ToolRead, *, most: int, before: datetime) -> None:
+        db, number = self._open(), self._number(realm, "realm", "")
+        db.all("add_read", {**read_values(read), "realm": number})
+        db.all("trim_reads", {"realm": number, "most": most})
+        db.all("expire_reads", {"realm": number, "before": times.stamp(before)})
 
     def enqueue(
         self, realm: Realm, kind: str, key: str, due: datetime, *, at_once: bool = False

@@ -14,6 +14,7 @@ from memstrata.interfaces.cli import (
     door,
     forget,
     lifecycle,
+    mcp,
     reads,
     state,
     team,
@@ -34,6 +35,7 @@ MODULES: Final = (
     team,
     state,
     worker,
+    mcp,
     bench,
 )
 

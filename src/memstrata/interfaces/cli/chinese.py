@@ -515,6 +515,26 @@ _CONSOLIDATE: Final = {
     ),
 }
 
+_AGENTS: Final = {
+    "Serve MCP over stdin and stdout: the tools by which an agent reads memory.": (
+        "通过标准输入输出提供 MCP：智能体读取记忆的工具。"
+    ),
+    "the session that calls are listed under": "调用记在哪个会话名下",
+    "mcp": "MCP 服务",
+    "speaking MCP on stdin and stdout, for a client; Ctrl-C ends it": (
+        "正在标准输入输出上说 MCP，供客户端使用；按 Ctrl-C 结束"
+    ),
+    "Show what agents read by their tools, newest first: who, when, which ids; never a text.": (
+        "显示智能体通过工具读取了什么，最新的在前：谁、何时、哪些 id；从不含正文。"
+    ),
+    "what agents read by their tools (the default)": "智能体通过工具读取的内容（默认）",
+    "only calls of this session": "只看这个会话的调用",
+    "no read": "没有读取记录",
+    "caller": "调用者",
+    "outcome": "结果",
+    "ids": "id 列表",
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -525,4 +545,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_TEAM,
     **_LIFECYCLE,
     **_CONSOLIDATE,
+    **_AGENTS,
 }

@@ -17,7 +17,7 @@ from memstrata.errors import Invalid
 from memstrata.interfaces.cli import pages
 
 if TYPE_CHECKING:
-    from memstrata.bootstrap import Memory, Worker
+    from memstrata.bootstrap import McpMemory, Memory, Worker
     from memstrata.interfaces.cli.out import Out
     from memstrata.interfaces.wire import Json
 
@@ -88,6 +88,21 @@ class Door:
         with _logged(), Worker.open(self.home, owner=owner) as worker:
             _set_level(worker.config())
             yield worker
+
+    @contextmanager
+    def mcp(self, settings: Mapping[str, object]) -> Iterator[McpMemory]:
+        """The home as a process that serves MCP has it; warnings of the log go to stderr.
+
+        Raises:
+            Invalid: a setting, a home or an owner that is wrong.
+            Unavailable: the home cannot be written.
+        """
+        from memstrata.bootstrap import McpMemory
+
+        owner = LOCAL_OWNER if self.owner is None else self.owner
+        with _logged(), McpMemory.open(self.home, owner=owner, settings=settings) as memory:
+            _set_level(memory.config())
+            yield memory
 
     def workspace(self, memory: Memory, given: str | None) -> str | None:
         """The workspace a command works in: `given`, else the bound one the current folder lies in."""
@@ -180,7 +195,8 @@ SHARED: Final[Mapping[str, inspect.Parameter]] = dict(
     inspect.signature(_shared, eval_str=True).parameters
 )
 
-Function = Callable[..., Reply]
+Function = Callable[..., Reply | int]
+"""Answers, or gives the exit code where stdout was another's."""
 
 
 def group(help: str, name: str | None = None) -> typer.Typer:
@@ -207,10 +223,10 @@ def shared_by(app: typer.Typer) -> None:
 
 
 def command(app: typer.Typer, name: str, panel: str = "") -> Callable[[Function], Function]:
-    """Make a function that takes a `Door` and returns a `Reply` a command of `app`."""
+    """Make a function that takes a `Door` and returns a `Reply`, or an exit code, a command of `app`."""
 
     def register(function: Function) -> Function:
-        def call(ctx: typer.Context, **values: Any) -> Reply:
+        def call(ctx: typer.Context, **values: Any) -> Reply | int:
             before: Mapping[str, Any] = ctx.find_root().obj or {}
             return function(_door({one: values.pop(one) for one in SHARED}, before), **values)
 

@@ -1,4 +1,4 @@
-"""search, list, show, trace, why, history."""
+"""search, list, show, trace, why, history, log."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
         ("trace", trace),
         ("history", history),
         ("why", why),
+        ("log", log),
     ):
         command(app, name, PANEL)(function)
 
@@ -167,6 +168,23 @@ def why(
         page = memory.why(session=session, verdict=verdict, limit=limit, cursor=cursor)
     return Reply(
         wire.answer("why", page), lambda out: render.verdicts(out, page), _more(page.cursor)
+    )
+
+
+def log(
+    door: Door,
+    reads: Annotated[
+        bool, typer.Option("--reads", help="what agents read by their tools (the default)")
+    ] = True,
+    session: options.Called = None,
+    limit: options.Limit = 50,
+    cursor: options.Cursor = None,
+) -> Reply:
+    """Show what agents read by their tools, newest first: who, when, which ids; never a text."""
+    with door.open() as memory:
+        page = memory.reads(session=session, limit=limit, cursor=cursor)
+    return Reply(
+        wire.answer("reads", page), lambda out: render.tool_reads(out, page), _more(page.cursor)
     )
 
 

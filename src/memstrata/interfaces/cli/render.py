@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown
     from memstrata.pipelines.trial import Trial
     from memstrata.pipelines.world import Report
-    from memstrata.ports import Holding, VerdictRow
+    from memstrata.ports import Holding, ToolRead, VerdictRow
 
 
 def when(value: datetime | date | None) -> str:
@@ -306,6 +306,20 @@ def _moved(source: SourceInfo) -> str:
     if source.status != "active":
         return f" ({say(source.status)})"
     return f" ({say('changed since')})" if source.changed else ""
+
+
+def tool_reads(out: Out, page: Page[ToolRead]) -> None:
+    """What agents read, newest first."""
+    if not page.items and out.terminal:
+        out.text(say("no read"))
+        return
+    headings = said("when", "tool", "caller", "agent", "session", "outcome", "ids")
+    out.table(headings, [_tool_read(one) for one in page.items])
+
+
+def _tool_read(one: ToolRead) -> tuple[str, ...]:
+    who = (one.caller, one.agent or "-", one.session or "-")
+    return when(one.at), one.tool, *who, one.outcome, " ".join(one.ids) or "-"
 
 
 # -- documents --------------------------------------------------------------------------------------
