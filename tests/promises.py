@@ -136,6 +136,8 @@ PROMISES: Final[dict[str, str]] = {
     "gate.verdicts": "The verdicts are a closed list.",
     "gate.patterns": "Patterns of one's own extend the gates and replace none.",
     "gate.private": "Strict also refuses e-mail, phone and what is said of health or diet.",
+    "truth.no-false-end": "Of the labelled cases, nothing near or another's is ended, in English and Chinese.",
+    "evolve.parts": "What holds for a part or an occasion ends nothing of another.",
     "evolve.ruling": "A model rules whether a candidate adds, updates, merges, ends or repeats what is known.",
     "evolve.ruling-limits": "A ruling that may not do what it says leaves it to the rules; why says so.",
     "evolve.one-call": "One call rules on all that is alike; nothing alike and the very same cost none.",

@@ -199,7 +199,8 @@ def ruled(
 def _add(case: _Case) -> Decision | Objection:
     """A memory of its own, beside what holds its slot."""
     by_rules = case.by_rules()
-    if case.candidate.change == "ends" and by_rules.steps:
+    ends = any(step.verb == "invalidate" for step in by_rules.steps)
+    if case.candidate.change == "ends" and ends:
         return Objection("its words end something")
     if case.candidate.change == "states" and by_rules.verdict == "noop":
         return Objection("nothing in it is to be added")
