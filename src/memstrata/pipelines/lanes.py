@@ -261,9 +261,13 @@ def _weighed(world: World, row: Stored, fused: float, moment: Moment) -> float:
 def _by_type(
     world: World, keys: Sequence[Key], moment: Moment, types: Sequence[Type], limit: int
 ) -> list[MemoryHit]:
-    """All that is valid, most important first: what is left when no lane works."""
-    listing = Listing(types=tuple(types), statuses=("active",))
+    """All that is valid at `moment`, most important first: what is left when no lane works."""
+    asked = moment.every or moment.as_of is not None or moment.known_at is not None
+    listing = Listing(types=tuple(types), statuses=() if asked else ("active",))
     rows = world.store.memories(keys, listing, moment, limit=5_000)
+    if asked:
+        valid = world.store.valid_memories(keys, [row.memory.id for row in rows], moment)
+        rows = list(valid.values())
     rows.sort(
         key=lambda row: (
             budget.keep_rank(row.memory),

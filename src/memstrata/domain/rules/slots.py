@@ -225,7 +225,11 @@ def preference(values: Mapping[str, str]) -> str:
 def _domain(thing: str) -> str:
     if thing in _DOMAIN_OF:
         return _DOMAIN_OF[thing]
-    plain = re.sub(r"^(?:使用|[喝吃用坐养])\s?|\s+(?:on|for|in|with|at|over|before|after|during) .*$", "", thing)
+    plain = re.sub(
+        r"^(?:使用|[喝吃用坐养])\s?|\s+(?:on|for|in|with|at|over|before|after|during) .*$",
+        "",
+        thing,
+    )
     return _DOMAIN_OF.get(plain, "")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
-from memstrata.domain import layout, markdown, records
+from memstrata.domain import evolve, layout, markdown, records
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
@@ -17,7 +17,7 @@ from memstrata.domain.memory import (
     Memory,
     normalised_name,
 )
-from memstrata.domain.plan import Put
+from memstrata.domain.plan import Put, Verb
 from memstrata.domain.scope import Key
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, Unavailable
 from memstrata.pipelines import apply
@@ -30,8 +30,8 @@ GUARD_FROM: Final = 4
 """From so many memories on, more than half of a folder gone at once is taken for an accident."""
 
 _EVERY: Final = ("live", "stale", "absent")
-_TAKEN: Final = "its name"
-"""How the problem of a file begins whose name another memory has: it may go without the file changing."""
+_TAKEN: Final = ("its name", "its slot")
+"""How the problem of a file begins whose place another memory has: it may go without the file changing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Found:
     row: Stored
     before: Stored | None
     why: str = ""
+    verb: Verb = "file"
 
 
 def folder(
@@ -353,7 +354,7 @@ def take_over(world: World, key: Key, found: Sequence[Found], report: Report) ->
                 for one, row in _rows_to_put(world, tx, key, found, report):
                     _say(report, one, row)
                     if one.why and row is one.row:
-                        put = Put(row.memory, "file", "person", one.why)
+                        put = Put(row.memory, one.verb, "person", one.why)
                         line = records.of_put(
                             put, owner=row.owner, digest=row.digest, path=row.place.path
                         )
@@ -384,10 +385,13 @@ def _rows_to_put(
     while left:
         clashes = []
         for one in left:
-            clash = _clash(world, tx, one)
+            placed, ended = _in_time(world, tx, one)
+            clash = _clash(world, tx, placed, {other.row.memory.id for other in ended})
             if clash is None:
-                _put(tx, one.row)
-                done.append((one, one.row))
+                every = [placed, *ended, *_expired_namesakes(world, tx, placed)]
+                for each in every:
+                    _put(tx, each.row)
+                done += [(each, each.row) for each in every]
                 continue
             clashes.append((one, clash))
             if _changes_row(one, clash):
@@ -422,17 +426,81 @@ def _moved_on(world: World, row: Stored) -> bool:
         return True
 
 
-def _clash(world: World, tx: StoreWrite, one: Found) -> Stored | None:
-    """The row marked stale if the file's name belongs to another memory that is valid now."""
+def _in_time(world: World, tx: StoreWrite, one: Found) -> tuple[Found, list[Found]]:
+    """A file that is back, and what took its place in its slot meanwhile: the later one is valid.
+
+    A hand edit is not weighed so: what a person wrote ends nothing by itself.
+    """
+    if one.before is None or one.before.presence != "absent" or one.why:
+        return one, []
+    for other in _others(world, tx, one, "slot"):
+        earlier, later = sorted((one.row, other), key=lambda row: _began(row.memory))
+        at, now = max(map(evolve.began, (earlier.memory, later.memory))), world.clock.now()
+        ended = evolve.ended(earlier.memory, at, later.memory.id, now)
+        why = f"superseded by {later.memory.id} while its file was away"
+        if earlier is other:
+            return one, [Found(replace(other, memory=ended), other, why, "supersede")]
+        return Found(replace(one.row, memory=ended), one.before, why, "supersede"), []
+    return one, []
+
+
+def _began(memory: Memory) -> tuple[datetime, datetime, str]:
+    return evolve.began(memory), memory.created_at, memory.id
+
+
+def _expired_namesakes(world: World, tx: StoreWrite, one: Found) -> list[Found]:
+    """What an active memory made or named by hand supersedes: the expired ones of its name."""
+    now, memory = world.clock.now(), one.row.memory
+    if not one.why or memory.status(now, world.zone) != "active":
+        return []
+    return [
+        Found(
+            replace(other, memory=evolve.ended(other.memory, now, memory.id, now)),
+            other,
+            f"expired; superseded by {memory.id}",
+            "supersede",
+        )
+        for other in tx.named(memory.key, normalised_name(memory.name))
+        if other.memory.id != memory.id
+        and other.presence == "live"
+        and other.memory.status(now, world.zone) == "expired"
+    ]
+
+
+def _others(
+    world: World, tx: StoreWrite, one: Found, place: Literal["name", "slot"]
+) -> list[Stored]:
+    """The other memories that are valid now in the name or slot of a file's, if it is valid itself."""
     memory, now = one.row.memory, world.clock.now()
-    known = one.before is not None and one.before.presence == "live" and not one.why
-    if known or one.row.presence != "live" or memory.status(now, world.zone) != "active":
+    if one.row.presence != "live" or memory.status(now, world.zone) != "active":
+        return []
+    if place == "name":
+        rows = tx.named(memory.key, normalised_name(memory.name))
+    else:
+        rows = tx.slot(memory.key, memory.subject, memory.slot) if memory.slot else []
+    return [
+        other
+        for other in rows
+        if other.memory.id != memory.id
+        and other.memory.status(now, world.zone) == "active"
+        and not other.problem.startswith(_TAKEN)
+    ]
+
+
+def _clash(world: World, tx: StoreWrite, one: Found, ended: Set[str]) -> Stored | None:
+    """The row marked stale if the file's name or slot belongs to another memory (none of `ended`) that is valid now."""
+    if one.before is not None and one.before.presence == "live" and not one.why:
         return None
-    for other in tx.named(memory.key, normalised_name(memory.name)):
-        valid = other.memory.status(now, world.zone) == "active"
-        if other.memory.id != memory.id and valid and not other.problem.startswith(_TAKEN):
+    memory, now = one.row.memory, world.clock.now()
+    for told, shown, others in (
+        (_TAKEN[0], memory.name, _others(world, tx, one, "name")),
+        (_TAKEN[1], memory.slot, _others(world, tx, one, "slot")),
+    ):
+        for other in others:
+            if other.memory.id in ended:
+                continue
             held = one.before or one.row
-            problem = f"{_TAKEN} {memory.name!r} belongs to {other.memory.id} already"
+            problem = f"{told} {shown!r} belongs to {other.memory.id} already"
             return replace(held, presence="stale", since=now, problem=problem, stat=one.row.stat)
     return None
 
