@@ -140,6 +140,7 @@ PROMISES: Final[dict[str, str]] = {
     "gate.private": "Strict also refuses e-mail, phone and what is said of health or diet.",
     "truth.no-false-end": "Of the labelled cases, nothing near or another's is ended, in English and Chinese.",
     "evolve.parts": "What holds for a part or an occasion ends nothing of another.",
+    "truth.machine": "Whatever befalls a home, what is valid, found, listed and recorded agrees with a plain model.",
     "evolve.ruling": "A model rules whether a candidate adds, updates, merges, ends or repeats what is known.",
     "evolve.ruling-limits": "A ruling that may not do what it says leaves it to the rules; why says so.",
     "evolve.one-call": "One call rules on all that is alike; nothing alike and the very same cost none.",

@@ -320,6 +320,20 @@ def test_hearing_all_of_it_again_changes_nothing_that_holds(facts: tuple[Facts, 
     assert world.texts() == before
 
 
+def test_an_expired_value_beside_a_valid_one_is_superseded_with_it() -> None:
+    """One was brought back after another of its slot had expired."""
+    plain: dict[str, Any] = {"subject": "user", "slot": "home", "authority": "user"}
+    expired = memory(
+        id="mem_old", name="home", said_at=on(5), valid_from=on(5), valid_until=date(2025, 1, 8)
+    )
+    back = memory(id="mem_back", name="here", said_at=on(2), valid_from=on(2))
+    expired, back = replace(expired, **plain), replace(back, **plain)
+    world = World(expired, back, now=on(20))
+    found = world.hear(says("Lives in Braga", on(20), slot="home", name="home"))
+    assert [m.id for m in world.valid] == [found.memory]
+    assert {m.superseded_by for m in world.held.values()} == {None, found.memory}
+
+
 def test_a_fact_from_the_past_says_so_and_takes_no_place() -> None:
     world = heard([(20, "Brightwater")])
     found = world.hear(works("Harrow", on(10)))

@@ -380,6 +380,8 @@ class Place:
     holder: Memory | None
     following: Memory | None
     over: datetime | None = None
+    beside: tuple[Memory, ...] = ()
+    """Others that hold then: one that expired may stand beside one that was brought back."""
 
 
 def place(fresh: Memory, slot: Sequence[Memory], now: datetime) -> Place:
@@ -389,7 +391,9 @@ def place(fresh: Memory, slot: Sequence[Memory], now: datetime) -> Place:
     holders = [one for one in line if began(one) <= begins and _holds(one, begins)]
     later = [one for one in line if began(one) > begins]
     over = _said_over(fresh, filter(is_mark, slot), begins)
-    return Place(begins, holders[-1] if holders else None, later[0] if later else None, over)
+    holder = holders[-1] if holders else None
+    beside = tuple(one for one in holders[:-1] if not confirmed_after(one, fresh, begins))
+    return Place(begins, holder, later[0] if later else None, over, beside)
 
 
 def _holds(one: Memory, at: datetime) -> bool:
@@ -412,8 +416,9 @@ def _told(where: Place, fresh: Memory, now: datetime, zone: tzinfo) -> Decision 
             and same_value(one, fresh)
         )
 
-    if where.holder is not None and same(where.holder):
-        return retold(where.holder, fresh, now)
+    known = next(filter(same, reversed((*where.beside, where.holder))), None)
+    if known is not None:
+        return retold(known, fresh, now)
     stale = where.holder is not None and confirmed_after(where.holder, fresh, where.begins)
     if where.following is None or stale or not same(where.following):
         return None
@@ -449,7 +454,9 @@ def added(fresh: Memory, where: Place, known: Known, now: datetime, zone: tzinfo
         fresh = replace(fresh, invalid_at=at, superseded_by=by, retired_at=now)
     if where.over is not None and (fresh.invalid_at is None or where.over < fresh.invalid_at):
         fresh = replace(fresh, invalid_at=where.over, superseded_by=None, retired_at=now)
-    old = [] if holder is None else [superseded(holder, where.begins, fresh.id, now)]
+    held = [one for one in where.beside if may_change(fresh, one)]
+    held += [] if holder is None else [holder]
+    old = [superseded(one, where.begins, fresh.id, now) for one in held]
     return alone(fresh, known, now, zone, old)
 
 

@@ -295,7 +295,7 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
         if base is not None:
             held = _as_decided_on(world, tx, memory, base)
             if write.put.verb in BACK:
-                _refuse_second(world, tx, held.memory, memory)
+                _refuse_second(world, tx, held, memory)
         elif tx.memory((memory.key,), memory.id) is not None:
             raise Conflict(
                 f"{memory.id} exists already; not saved",
@@ -334,10 +334,11 @@ def _as_decided_on(world: World, tx: StoreWrite, memory: Memory, base: Base) -> 
     return held
 
 
-def _refuse_second(world: World, tx: StoreWrite, before: Memory, after: Memory) -> None:
+def _refuse_second(world: World, tx: StoreWrite, held: Stored, after: Memory) -> None:
     """One value of a slot is valid: what comes back to use may not be the second."""
-    now, slot = world.clock.now(), (after.subject, after.slot)
-    stays = before.status(now, world.zone) == "active" and slot == (before.subject, before.slot)
+    before, now, slot = held.memory, world.clock.now(), (after.subject, after.slot)
+    there = held.presence != "absent" and before.status(now, world.zone) == "active"
+    stays = there and slot == (before.subject, before.slot)
     if stays or not after.slot or after.status(now, world.zone) != "active":
         return
     for other in tx.slot(after.key, *slot):

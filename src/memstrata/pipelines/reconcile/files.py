@@ -201,7 +201,7 @@ def _file(
             return Found(Stored(again, place, digest, str(known.data["author"]), stat), held, "")
         _refuse_sensitive(world, memory, place)
         newest = max(held.memory.version if held else 0, known.version if known else 0)
-        edited = _edited(memory, held, newest, now)
+        edited = _edited(_still_ended(world, memory, held), held, newest, now)
         author = held.owner if held else target.owner
         return Found(
             Stored(edited, place, digest, author, stat),
@@ -302,6 +302,23 @@ def _edited(memory: Memory, held: Stored | None, newest: int, now: datetime) -> 
         evidence=_with_quotes(memory.evidence, before.evidence),
         created_at=before.created_at,
         updated_at=max(now, before.updated_at),
+    )
+
+
+def _still_ended(world: World, memory: Memory, held: Stored | None) -> Memory:
+    """An end that the file never said, for the index alone knows it, is not taken back by an edit."""
+    if held is None or held.memory.invalid_at is None or memory.invalid_at is not None:
+        return memory
+    known = world.store.records((memory.key,), memory.id)
+    read = next((line for line in known if line.data.get("digest") == held.digest), None)
+    if read is None or lines.recorded(world, read, memory.key).invalid_at is not None:
+        return memory
+    before = held.memory
+    return replace(
+        memory,
+        invalid_at=before.invalid_at,
+        superseded_by=before.superseded_by,
+        retired_at=before.retired_at,
     )
 
 
