@@ -38,6 +38,7 @@ from memstrata.pipelines import (
     apply,
     bind,
     capture,
+    entities,
     lanes,
     lifecycle,
     read,
@@ -49,6 +50,7 @@ from memstrata.pipelines import (
 )
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
+from memstrata.pipelines.entities import Alias, Entity
 from memstrata.pipelines.lifecycle import Deleted
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
@@ -503,6 +505,44 @@ class Verbs:
             cursor=0 if cursor is None else _number(cursor),
             limit=_limit(limit, MOST_HITS),
         )
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def entities(
+        self,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> tuple[Entity, ...]:
+        """The people, libraries, modules and systems that memories name, those of most memories first.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return entities.listed(world, view)
+
+    def alias(self, name: str, *, of: str, user: str | None = None) -> Alias:
+        """Let `name` be another name of the thing `of`, at once: for related memories and for evolution.
+
+        Raises:
+            Invalid: a name is blank, or they stand for each other already.
+            Refused: a name holds a credential or a private identifier.
+            Corrupt: the table of names cannot be read; it was left as it is.
+        """
+        world, view = self._reader(None, None, user)
+        return entities.join(world, view.realm, name, of)
+
+    def unalias(self, name: str, *, user: str | None = None) -> Alias:
+        """Let `name` be a thing of its own again, whoever joined it.
+
+        Raises:
+            NotFound: it is already.
+            Corrupt: the table of names cannot be read; it was left as it is.
+        """
+        world, view = self._reader(None, None, user)
+        return entities.part(world, view.realm, name)
 
     # -- documents ----------------------------------------------------------------------------
 

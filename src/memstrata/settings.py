@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from memstrata.domain.entities import parse_line
 from memstrata.errors import Invalid
 
 ENV_PREFIX: Final = "MEMSTRATA_"
@@ -161,6 +162,20 @@ class GatesSettings(_Table):
     transient: Patterns = Field((), description="more patterns (regex) of what is transient")
 
 
+def _alias_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    for line in lines:
+        parse_line(line)
+    return lines
+
+
+class EntitiesSettings(_Table):
+    """[entities]"""
+
+    aliases: Annotated[tuple[str, ...], AfterValidator(_alias_lines)] = Field(
+        (), description='more names of one thing, as "alias = name" (`memstrata entities`)'
+    )
+
+
 class BudgetSettings(_Table):
     """[budget]"""
 
@@ -225,6 +240,7 @@ class Settings(BaseModel):
     search: SearchSettings = SearchSettings.model_construct()
     quota: QuotaSettings = QuotaSettings.model_construct()
     gates: GatesSettings = GatesSettings.model_construct()
+    entities: EntitiesSettings = EntitiesSettings.model_construct()
     budget: BudgetSettings = BudgetSettings.model_construct()
     worker: WorkerSettings = WorkerSettings.model_construct()
     log: LogSettings = LogSettings.model_construct()
@@ -321,7 +337,9 @@ TABLES: Final = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
 _LOWER_ONLY: Final = frozenset(key for key in KEYS if key.startswith("quota.")) | {
     "recall.max_tokens"
 }
-_MORE_ONLY: Final = frozenset({"capture.exclude", "gates.patterns", "gates.transient"})
+_MORE_ONLY: Final = frozenset(
+    {"capture.exclude", "entities.aliases", "gates.patterns", "gates.transient"}
+)
 
 
 _DEFAULTS: Final = {key: value for key, value, _ in Loaded(Settings(), {}).rows()}
@@ -357,7 +375,7 @@ def load(home: Path, arguments: Mapping[str, object] | None = None) -> Loaded:
 def for_workspace(base: Loaded, root: Path) -> Loaded:
     """`base` under a workspace's own config.toml, which may only tighten: a cloned repository is untrusted.
 
-    It may lower quotas and the recall budget and add excludes and gate patterns; environment and
+    It may lower quotas and the recall budget and add excludes, aliases and gate patterns; environment and
     arguments still win.
 
     Raises:

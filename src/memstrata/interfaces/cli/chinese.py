@@ -422,6 +422,27 @@ _LIFECYCLE: Final = {
     ),
 }
 
+_ENTITIES: Final = {
+    "See what memories name, join two names of a thing, or part them.": (
+        "查看记忆提到的名称，合并或拆开同一事物的不同叫法。"
+    ),
+    "List the people, libraries and systems that memories name, those of most memories first.": (
+        "列出记忆提到的人、库与系统，提到最多的在前。"
+    ),
+    "Let a name be another one of a thing: what shares it is related, from now on.": (
+        "把一个名称并入某事物：从此共用它的记忆互相关联。"
+    ),
+    "Let a name be a thing of its own again, whoever joined it.": "让一个名称重新独立，不论由谁合并。",
+    "a name, as @arco-design for a package's scope": "一个名称；@arco-design 表示包的作用域",
+    "the thing that it is": "它所指的事物",
+    "{alias} is {of} from now on": "{alias} 从现在起就是 {of}",
+    "{alias} is a thing of its own": "{alias} 已独立",
+    "no memory names anything": "没有记忆提到任何名称",
+    "name": "名称",
+    "written": "写法",
+    "aliases": "别名",
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -431,4 +452,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_DEMO,
     **_TEAM,
     **_LIFECYCLE,
+    **_ENTITIES,
 }

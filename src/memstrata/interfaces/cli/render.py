@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
     from memstrata.jobs.worker import Worked
+    from memstrata.pipelines.entities import Entity
     from memstrata.pipelines.ledger import Spent
     from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
     from memstrata.pipelines.report import Check, Status
@@ -178,6 +179,18 @@ def hits(out: Out, found: Hits) -> None:
         out.table(headings, rows)
     else:
         out.text(say("nothing found"))
+
+
+def entities(out: Out, found: Sequence[Entity]) -> None:
+    """Named things, those of most memories first."""
+    if not found and out.terminal:
+        out.text(say("no memory names anything"))
+        return
+    rows = [
+        (one.name, str(len(one.memories)), ", ".join(one.spellings), ", ".join(one.aliases))
+        for one in found
+    ]
+    out.table(said("name", "memories", "written", "aliases"), rows)
 
 
 def _kind(hit: Hit) -> str:
