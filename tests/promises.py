@@ -46,6 +46,11 @@ PROMISES: Final[dict[str, str]] = {
     "workspace.one-root": "A root is bound once: folders and worktrees within share it, a copy is its own.",
     "workspace.away": "A workspace whose folder is not there keeps its rows; its jobs wait, others go on.",
     "workspace.unreviewed": "What a workspace's files bring is never a standing rule nor in the stable part.",
+    "workspace.trust": "What a workspace's files brought is shown and trusted as shown; a changed file asks again.",
+    "workspace.bound": "Workspaces are listed, bound and forgotten; binding one again brings all back.",
+    "workspace.moved": "A folder that was moved keeps its memories.",
+    "workspace.cli": "Workspaces are listed, bound, trusted and forgotten from the command line.",
+    "disk.resolve": "A file that a merge left in conflict is mended by a side of it, or by hand.",
     # -- writing --------------------------------------------------------------------------------
     "write.atomic": "A plan takes effect together or not at all, disk full at any write and COMMIT included.",
     "write.kill": "Killed at any point, nothing acknowledged is missing and reconcile heals the rest.",

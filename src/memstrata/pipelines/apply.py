@@ -68,6 +68,8 @@ REVISIONS: Final = "revisions"
 """Under this name the store keeps where the newest line of each document's log begins."""
 MOST: Final = 200
 """Memories written in one transaction, at most."""
+REVIEWED: Final = "looked at and trusted"
+"""Why a version came to be whose file stayed as it was: a person trusts what came with a workspace."""
 BACK: Final = ("edit", "restore")
 """The verbs by which a person can bring a memory back to use."""
 
@@ -169,6 +171,51 @@ def _reported() -> Iterator[None]:
 def batches(changes: Sequence[Change]) -> list[Plan]:
     """`changes` as plans that each write at most `MOST` memories: for imports, where each may stand alone."""
     return [Plan(tuple(changes[at : at + MOST])) for at in range(0, len(changes), MOST)]
+
+
+def review(world: World, rows: Sequence[tuple[Stored, Stored]]) -> None:
+    """Record that files were looked at as they are (before, after); the files stay as they are.
+
+    Raises:
+        Conflict: one moved meanwhile; nothing was saved.
+        Unfinished: reconcile must finish something, or take a hand edit over, first.
+        Unavailable: disk or database said no; nothing was saved.
+    """
+    undo: list[Callable[[], None]] = []
+    with _reported(), world.vault.exclusive():
+        try:
+            with world.store.transaction() as tx:
+                refuse_rebuilding(tx)
+                groups: dict[str, list[tuple[Key | None, records.Line]]] = {}
+                for before, after in rows:
+                    memory, base = before.memory, Base(before.memory.version, before.digest)
+                    _as_decided_on(world, tx, memory, base)
+                    tx.put(after)
+                    put = Put(after.memory, "file", "person", REVIEWED, base)
+                    line = records.of_put(
+                        put, owner=after.owner, digest=after.digest, path=after.place.path
+                    )
+                    groups.setdefault(after.owner, []).append((memory.key, line))
+                for owner, group in groups.items():
+                    write_records(world, tx, owner, group, undo)
+        except BaseException:
+            take_back(undo)
+            raise
+
+
+def move_rows(world: World, key: Key, root: str) -> int:
+    """Let the rows of a workspace say that their files lie under `root`; how many did not."""
+    moved = 0
+    listing = Listing(presences=("live", "stale", "absent"))
+    with world.store.transaction() as tx:
+        after = ""
+        while page := tx.memories((key,), listing, world.moment(), after=after):
+            after = page[-1].memory.id
+            for row in page:
+                if row.place.root != root:
+                    tx.put(replace(row, place=Place(root, row.place.path)))
+                    moved += 1
+    return moved
 
 
 # -- before the lock ----------------------------------------------------------------------------

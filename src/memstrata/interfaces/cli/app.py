@@ -18,6 +18,7 @@ from memstrata.interfaces.cli import (
     team,
     work,
     worker,
+    workspaces,
 )
 from memstrata.interfaces.cli.door import Reply
 from memstrata.interfaces.cli.pages import wrong
@@ -29,7 +30,7 @@ def build() -> typer.Typer:
     """The whole command line."""
     app = door.group("memstrata: what AI agents remember, local first.", NAME)
     door.shared_by(app)
-    for module in (demo, reads, work, lifecycle, entities, team, state, worker, bench):
+    for module in (demo, reads, work, lifecycle, entities, team, state, workspaces, worker, bench):
         module.register(app)
     return app
 

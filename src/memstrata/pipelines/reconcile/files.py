@@ -60,6 +60,7 @@ def folder(
         if swept:
             report.actions.append(f"removed {swept} temporary files that a killed process left")
     files = world.vault.scan(folder)
+    _follow(world, key, target, report)
     if not fresh and _unchanged(world, key, files):
         return
     rows = rows_of(world, key)
@@ -75,6 +76,15 @@ def folder(
             take_over(world, key, found[at : at + apply.MOST], report)
     except Conflict as error:  # another process was killed since the logs were read
         report.problems.append(Problem(str(folder), f"{error}; the next run takes it over"))
+
+
+def _follow(world: World, key: Key, target: Target, report: Report) -> None:
+    """A workspace that was moved takes its rows along."""
+    every = Listing(presences=_EVERY)
+    first = world.store.memories((key,), every, world.moment(), limit=1) if target.root else []
+    if first and first[0].place.root != target.root:
+        moved = apply.move_rows(world, key, target.root)
+        report.actions.append(f"{moved} memories moved to {target.root}")
 
 
 def _changes(
@@ -201,7 +211,9 @@ def _file(
             return Found(Stored(again, place, digest, str(known.data["author"]), stat), held, "")
         _refuse_sensitive(world, memory, place)
         newest = max(held.memory.version if held else 0, known.version if known else 0)
-        edited = _edited(_still_ended(world, memory, held), held, newest, now)
+        trusted = known is not None and known.data.get("why") == apply.REVIEWED
+        ended = _still_ended(world, memory, held)
+        edited = _edited(ended, held, newest, now, trusted=trusted)
         author = held.owner if held else target.owner
         return Found(
             Stored(edited, place, digest, author, stat),
@@ -286,13 +298,18 @@ def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:
         raise Corrupt(str(place), f"holds {', '.join(kinds)}: not indexed; take it out of the file")
 
 
-def _edited(memory: Memory, held: Stored | None, newest: int, now: datetime) -> Memory:
-    """The next version, as a person wrote it; its sources stay, with their quotes."""
+def _edited(
+    memory: Memory, held: Stored | None, newest: int, now: datetime, *, trusted: bool
+) -> Memory:
+    """The next version, as a person wrote it; its sources stay, with their quotes.
+
+    What was `trusted` as it was is to be looked at again.
+    """
     if held is None:
         made = replace(memory, version=newest + 1)
         return _unreviewed(made) if memory.key.scope == "project" else made
     before = held.memory
-    if before.note == UNREVIEWED:
+    if before.note == UNREVIEWED or trusted:
         memory = _unreviewed(memory)
     return replace(
         memory,
