@@ -55,8 +55,8 @@ in Chinese, a third of them held out.
   ones: by `search(as_of=)`, for the facts' own words.
 """
 FIRST_SIGHT: Final = """\
-The held-out third was written first, measured once, after the last change that the others led to, and
-no rule was changed for it since:
+The held-out third was written first and measured once, after what the others led to had been changed;
+no rule was changed for what it showed:
 
 | at first sight | cases | facts told | stale answers | false invalidations | as of |
 | --- | ---: | ---: | ---: | ---: | ---: |

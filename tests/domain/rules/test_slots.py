@@ -30,6 +30,7 @@ def told(text: str) -> tuple[Candidate, ...]:
         ("后端我们用 pytest 测试。", "前端我们用 Vitest 测试。"),
         ("早上我更喜欢喝茶。", "晚上我更喜欢喝红酒。"),
         ("We use pytest.", "We use Vitest for the frontend."),
+        ("We build the iOS app with Bazel.", "We build the Android app with Gradle."),
     ],
 )
 def test_what_holds_for_a_part_is_a_slot_of_its_own(one: str, other: str) -> None:
@@ -49,6 +50,8 @@ def test_what_holds_for_a_part_is_a_slot_of_its_own(one: str, other: str) -> Non
         ("I prefer tea at breakfast.", "早上我更喜欢喝咖啡。"),
         ("We use npm as our package manager.", "We use pnpm as the package manager."),
         ("We use Teams.", "We moved to Slack from Teams."),
+        ("We use a Kubernetes cluster.", "We use Nomad."),
+        ("We use Caddy as our web server.", "We use nginx."),
     ],
 )
 def test_one_part_by_any_name_is_one_slot(one: str, other: str) -> None:

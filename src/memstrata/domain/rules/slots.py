@@ -438,10 +438,12 @@ _PARTS: Final = _table(
     frontend: front end | front-end | 前端
     api: 接口
     docs: documentation | 文档
-    mobile: ios | android | 移动端 | 手机端
+    mobile: 移动端 | 手机端
+    ios: 苹果端
+    android: 安卓端
     desktop: 桌面端
-    client: 客户端
-    server: 服务端
+    client side: client-side | 客户端
+    server side: server-side | 服务端
     staging: 预发环境 | 测试环境
     production: prod | 生产环境 | 线上
     development: dev | 开发环境 | 本地
@@ -486,8 +488,14 @@ def narrowed(slot: str, clause: str) -> str:
     text = clause.lower()
     found = {_PARTS.get(one, one) for one in _named(_PART, text)}
     found |= {_OCCASIONS.get(one, one) for one in _named(_OCCASION, text)}
-    found |= {" ".join(filter(None, match.groups())) for match in _OF_A_KIND.finditer(text)}
-    parts = [one for one in sorted(found) if f"{slot} ({one})" not in _IMPLIED]
+    kinds = (" ".join(filter(None, match.groups())) for match in _OF_A_KIND.finditer(text))
+    found |= {one for one in kinds if not known_tool(one)}  # "a React app" is no part of anything
+    parts = [
+        one
+        for one in sorted(found)
+        if f"{slot} ({one})" not in _IMPLIED
+        and not any(one in other for other in (slot, *(found - {one})))
+    ]
     return f"{slot} ({', '.join(parts)})" if parts else slot
 
 
