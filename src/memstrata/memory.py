@@ -25,6 +25,7 @@ from memstrata.domain.memory import (
 )
 from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
 from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
+from memstrata.domain.sides import Side
 from memstrata.domain.times import day, instant
 from memstrata.errors import Conflict, Denied, Invalid
 from memstrata.importers import Imported
@@ -40,6 +41,7 @@ from memstrata.pipelines import (
     candidates,
     capture,
     consolidate,
+    entities,
     lanes,
     lifecycle,
     read,
@@ -48,12 +50,14 @@ from memstrata.pipelines import (
     redo,
     report,
     trial,
+    trust,
 )
 from memstrata.pipelines import forget as forgetting
 from memstrata.pipelines.candidates import Candidate, Rejection
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.consolidate import Consolidation
+from memstrata.pipelines.entities import Alias, Entity
 from memstrata.pipelines.forget import Receipt
 from memstrata.pipelines.lifecycle import Deleted
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
@@ -94,6 +98,15 @@ class Kept(Enum):
 
 
 KEPT: Final = Kept.KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Memories that came with a workspace's files, as they were shown under `digest` (`""`: there are none)."""
+
+    workspace: bind.Workspace
+    digest: str
+    memories: tuple[Record, ...]
 
 
 class Verbs:
@@ -520,6 +533,32 @@ class Verbs:
             self._holder.wake()
         return found
 
+    def resolve(
+        self,
+        id: str,
+        *,
+        take: Side | None = None,
+        text: str | None = None,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> Record:
+        """Mend the file of a memory that cannot be read: `take` a side of its merge conflicts, or give its `text`.
+
+        Raises:
+            NotFound: no such id in this view.
+            Invalid: there is nothing to resolve, or what it would be cannot be read.
+            Conflict: its name or slot belongs to another memory that is valid now.
+            Refused: it holds a credential or a private identifier.
+        """
+        if (take is None) == (text is None):
+            raise Invalid("take", "give ours or theirs, or a text, one of them")
+        if take not in (None, "ours", "theirs"):
+            raise Invalid("take", f"{checks.shown(take)} is neither ours nor theirs")
+        given = None if text is None else checks.string("text", text)
+        one = self._one(id, workspace, agent, user)
+        return self._person(one, lambda: lifecycle.resolve(*one, take, given))
+
     def trace(
         self,
         id: str,
@@ -744,6 +783,101 @@ class Verbs:
             limit=_limit(limit, MOST_HITS),
         )
 
+    # -- names ----------------------------------------------------------------------------------
+
+    def entities(
+        self,
+        *,
+        workspace: Path_ | None = None,
+        agent: str | None = None,
+        user: str | None = None,
+    ) -> tuple[Entity, ...]:
+        """The people, libraries, modules and systems that memories name, those of most memories first.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, agent, user)
+        return entities.listed(world, view)
+
+    def alias(self, name: str, *, of: str, user: str | None = None) -> Alias:
+        """Let `name` be another name of the thing `of`, at once: for related memories and for evolution.
+
+        Raises:
+            Invalid: a name is blank, or they stand for each other already.
+            Refused: a name holds a credential or a private identifier.
+            Corrupt: the table of names cannot be read; it was left as it is.
+        """
+        world, view = self._reader(None, None, user)
+        return entities.join(world, view.realm, name, of)
+
+    def unalias(self, name: str, *, user: str | None = None) -> Alias:
+        """Let `name` be a thing of its own again, whoever joined it.
+
+        Raises:
+            NotFound: it is already.
+            Corrupt: the table of names cannot be read; it was left as it is.
+        """
+        world, view = self._reader(None, None, user)
+        return entities.part(world, view.realm, name)
+
+    # -- workspaces -----------------------------------------------------------------------------
+
+    def workspaces(self) -> tuple[report.Bound, ...]:
+        """Every bound workspace: where it lies, whether it is there, what it holds."""
+        return report.workspaces(self._world)
+
+    def bind_workspace(self, path: Path_) -> bind.Workspace:
+        """Bind the workspace that `path` lies in to this home, and take in what its folder holds.
+
+        Raises:
+            Invalid: no such folder, or one that cannot be a workspace.
+        """
+        bound = self._bound(bind.workspace_path(path))
+        if bound is None:
+            raise Invalid("workspace", "expected the path of a folder")
+        return bound
+
+    def unbind_workspace(self, workspace: Path_) -> bind.Workspace:
+        """Let this home forget a workspace (its path, key or id); its files stay, and binding it brings all back.
+
+        Raises:
+            NotFound: no such workspace, or several of that id.
+        """
+        found = bind.named(self._world, bind.workspace_path(workspace))
+        bind.unbind(self._world, found)
+        return found
+
+    def unreviewed(self, workspace: Path_) -> Review:
+        """What came with a workspace's files and nobody looked at yet, with the digest that `trust` takes.
+
+        Raises:
+            NotFound: no such workspace.
+        """
+        found = bind.named(self._world, bind.workspace_path(workspace))
+        self.reconcile()
+        shown = trust.unreviewed(self._world, found)
+        return self._review(found, shown.digest, shown.rows)
+
+    def trust(self, workspace: Path_, digest: str) -> Review:
+        """Trust what `unreviewed` showed under `digest`; a file that changes later is to be looked at again.
+
+        Raises:
+            NotFound: no such workspace.
+            Conflict: something changed since it was shown; nothing was trusted.
+        """
+        found = bind.named(self._world, bind.workspace_path(workspace))
+        given = checks.string("digest", digest)
+        rows = self._finished(lambda: trust.trust(self._world, found, given))
+        self._chores.tick()
+        return self._review(found, given, rows)
+
+    def _review(self, workspace: bind.Workspace, digest: str, rows: Sequence[Stored]) -> Review:
+        moment = self._world.moment()
+        return Review(
+            workspace, digest, tuple(read.record(self._world, row, moment) for row in rows)
+        )
+
     # -- documents ----------------------------------------------------------------------------
 
     def team(
@@ -930,10 +1064,6 @@ class Verbs:
             Invalid: no such folder.
         """
         return bind.find(self._world, bind.workspace_path(path))
-
-    def workspaces(self) -> tuple[bind.Workspace, ...]:
-        """Every workspace that is bound to the home."""
-        return tuple(bind.bound(self._world).values())
 
     def config(self) -> tuple[tuple[str, object, str], ...]:
         """(key, value, origin) of every setting; of a key only its last four characters."""

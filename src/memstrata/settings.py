@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from memstrata.domain.entities import parse_line
 from memstrata.errors import Invalid
 
 ENV_PREFIX: Final = "MEMSTRATA_"
@@ -176,6 +177,20 @@ class GatesSettings(_Table):
     transient: Patterns = Field((), description="more patterns (regex) of what is transient")
 
 
+def _alias_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    for line in lines:
+        parse_line(line)
+    return lines
+
+
+class EntitiesSettings(_Table):
+    """[entities]"""
+
+    aliases: Annotated[tuple[str, ...], AfterValidator(_alias_lines)] = Field(
+        (), description='more names of one thing, as "alias = name" (`memstrata entities`)'
+    )
+
+
 class BudgetSettings(_Table):
     """[budget]"""
 
@@ -253,6 +268,7 @@ class Settings(BaseModel):
     consolidation: ConsolidationSettings = ConsolidationSettings.model_construct()
     quota: QuotaSettings = QuotaSettings.model_construct()
     gates: GatesSettings = GatesSettings.model_construct()
+    entities: EntitiesSettings = EntitiesSettings.model_construct()
     budget: BudgetSettings = BudgetSettings.model_construct()
     worker: WorkerSettings = WorkerSettings.model_construct()
     team: TeamSettings = TeamSettings.model_construct()
@@ -352,7 +368,9 @@ _LOWER_ONLY: Final = frozenset(key for key in KEYS if key.startswith("quota.")) 
 }
 _RARER_ONLY: Final = frozenset({"consolidation.threshold", "consolidation.interval_days"})
 _OFF_ONLY: Final = frozenset({"consolidation.enabled"})
-_MORE_ONLY: Final = frozenset({"capture.exclude", "gates.patterns", "gates.transient"})
+_MORE_ONLY: Final = frozenset(
+    {"capture.exclude", "entities.aliases", "gates.patterns", "gates.transient"}
+)
 
 _OF_WORKSPACES: Final = _LOWER_ONLY | _MORE_ONLY | _RARER_ONLY | _OFF_ONLY
 
@@ -390,7 +408,7 @@ def for_workspace(base: Loaded, root: Path) -> Loaded:
     """`base` under a workspace's own config.toml, which may only tighten: a cloned repository is untrusted.
 
     It may lower quotas and the recall budget, make consolidation rarer or switch it off, and add
-    excludes and gate patterns; environment and arguments still win.
+    excludes, aliases and gate patterns; environment and arguments still win.
 
     Raises:
         Invalid: any other key, or a value that loosens.

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
 from tests.faults.works import traces
+from tests.stub_embeddings import StubEmbeddings
 
 from memstrata import Conflict, Memory, NotFound, Refused
 from memstrata.domain.candidate import Candidate
@@ -149,6 +150,34 @@ def test_m7_what_the_messages_do_not_say_is_refused(
     assert "August" not in context.stable + context.turn
 
 
+@pytest.mark.promise("case.m8")
+def test_m8_twenty_memories_and_another_embedder(open_memory: Open) -> None:
+    """Twenty with vectors 384 wide, opened with an embedder of 768: text serves while they refill."""
+    with StubEmbeddings() as stub:
+        remote = {
+            "embedding.model": "openai-compatible:wide",
+            "embedding.base_url": stub.url,
+            "embedding.api_key": "stub",
+        }
+        memory = open_memory(settings=remote | {"embedding.dimensions": 384})
+        for n in range(20):
+            memory.add(name=f"crate {n}", description=f"Crate {n} holds lanterns")
+        memory.drain()
+        assert memory.status().vectors == (20, 20)
+        memory.close()
+        memory = open_memory(settings=remote | {"embedding.dimensions": 768})
+        assert memory.status().vectors == (0, 20)
+        hits = memory.search("lanterns", kinds=("memory",), limit=50)
+        assert len(hits) == 20
+        assert hits.degraded
+        worked = memory.drain()
+        assert (worked.vectors, worked.batches) == (20, 0), "nothing is extracted"
+        assert memory.status().vectors == (20, 20)
+        assert memory.search("lanterns", kinds=("memory",)).degraded == ()
+        assert len(memory.list(limit=50).items) == 20
+        memory.close()
+
+
 @pytest.mark.promise("case.m9")
 @pytest.mark.parametrize(
     "text, word, ask",
@@ -214,6 +243,16 @@ def test_m11_another_owner_sees_nothing(open_memory: Open) -> None:
 def test_m12_chinese_is_found_by_a_part_of_a_word(memory: Memory, tmp_path: Path) -> None:
     say(memory, "s", "项目统一使用函数式组件。", workspace=tmp_path)
     assert any("函数式组件" in one for one in found(memory, "函数组件", workspace=tmp_path))
+
+
+@pytest.mark.promise("case.m12")
+def test_m12_a_question_in_chinese_finds_it_by_its_meaning(
+    open_memory: Open, tmp_path: Path
+) -> None:
+    memory = open_memory(settings={"embedding.model": ""})
+    say(memory, "s", "项目统一使用函数式组件。", workspace=tmp_path)
+    say(memory, "t", "项目的发布日期定在2027年3月1日。", workspace=tmp_path)
+    assert "函数式组件" in found(memory, "用什么组件", workspace=tmp_path)[0]
 
 
 @pytest.mark.promise("case.m13")
@@ -318,6 +357,24 @@ def test_m15_four_processes_add_while_readers_search(home: Path) -> None:
         assert len(list((home / "memory/user").glob("mem_*.md"))) == 200
 
 
+@pytest.mark.promise("case.m16")
+def test_m16_of_two_editors_the_second_is_told(memory: Memory) -> None:
+    id = memory.add(name="shed", description="The shed is grey").id
+    for version, colour in ((1, "white"), (2, "green")):
+        memory.edit(id, expected_version=version, description=f"The shed is {colour}")
+    read = [memory.get(id) for _ in range(2)]
+    assert {one.version for one in read} == {3}
+    memory.edit(id, expected_version=3, description="The shed is ochre")
+    with pytest.raises(Conflict) as caught:
+        memory.edit(id, expected_version=3, description="The shed is plum")
+    error = caught.value
+    assert (error.reason, error.base, error.current) == ("VERSION_CONFLICT", 3, 4)
+    assert "not saved" in error.message
+    assert "ochre" in str(error.current_text)
+    assert "green" in str(error.base_text)
+    assert memory.get(id).description == "The shed is ochre"
+
+
 @pytest.mark.promise("case.m18")
 def test_m18_the_last_day_counts_and_a_namesake_is_its_own_memory(
     open_memory: Open, clock: FakeClock, tmp_path: Path
@@ -343,6 +400,24 @@ def test_m18_the_last_day_counts_and_a_namesake_is_its_own_memory(
     assert successor is not None
     assert both[successor].valid_until == date(2027, 1, 15)
     assert both[successor].status == "active"
+
+
+@pytest.mark.promise("case.m18")
+def test_m18_a_namesake_by_hand_is_its_own_memory_too(
+    open_memory: Open, clock: FakeClock, home: Path
+) -> None:
+    clock.set(datetime(2026, 10, 1, 9, tzinfo=UTC))
+    memory = open_memory(settings={"timezone": "Europe/Berlin"})
+    say(memory, "s", "Freeze until 2026-10-31.")
+    first = memory.list().items[0]
+    clock.set(datetime(2026, 11, 2, tzinfo=UTC))
+    (home / "memory/user" / f"{first.name}.md").write_text("Freeze until 2027-01-15\n")
+    memory.reconcile()
+    both = {one.id: one for one in memory.list().items}
+    assert len(both) == 2
+    successor = both[first.id].superseded_by
+    assert (both[first.id].status, successor) == ("invalid", first.name)
+    assert memory.search("freeze", kinds=("memory",))[0].id == successor
 
 
 @pytest.mark.promise("case.m19")

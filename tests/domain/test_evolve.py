@@ -320,6 +320,20 @@ def test_hearing_all_of_it_again_changes_nothing_that_holds(facts: tuple[Facts, 
     assert world.texts() == before
 
 
+def test_an_expired_value_beside_a_valid_one_is_superseded_with_it() -> None:
+    """One was brought back after another of its slot had expired."""
+    plain: dict[str, Any] = {"subject": "user", "slot": "home", "authority": "user"}
+    expired = memory(
+        id="mem_old", name="home", said_at=on(5), valid_from=on(5), valid_until=date(2025, 1, 8)
+    )
+    back = memory(id="mem_back", name="here", said_at=on(2), valid_from=on(2))
+    expired, back = replace(expired, **plain), replace(back, **plain)
+    world = World(expired, back, now=on(20))
+    found = world.hear(says("Lives in Braga", on(20), slot="home", name="home"))
+    assert [m.id for m in world.valid] == [found.memory]
+    assert {m.superseded_by for m in world.held.values()} == {None, found.memory}
+
+
 def test_a_fact_from_the_past_says_so_and_takes_no_place() -> None:
     world = heard([(20, "Brightwater")])
     found = world.hear(works("Harrow", on(10)))
@@ -618,8 +632,31 @@ def test_said_to_be_over_twice_ends_once() -> None:
 )
 def test_only_what_was_named_ends(ending: Candidate) -> None:
     world = heard([(10, "Harrow")])
-    assert world.hear(ending).verdict == "noop"
+    found = world.hear(ending)
+    assert not found.adds
+    assert [step.verb for step in found.steps] == ["add"], "a mark, which holds at no moment"
     assert world.texts() == ["Works at Harrow"]
+    assert world.held["mem_" + "1".zfill(26)].version == 1
+
+
+@pytest.mark.promise("life.stands")
+def test_what_a_person_wrote_since_does_not_end() -> None:
+    world = heard([(10, "Harrow")])
+    ((id, one),) = world.held.items()
+    world.held[id] = replace(one, authority="person", updated_at=on(25))
+    found = world.hear(left("Harrow", on(20)))
+    assert (found.verdict, found.memory, found.steps) == ("noop", id, ())
+    assert world.hear(left("Harrow", on(28))).verdict == "delete"
+
+
+@pytest.mark.promise("evolve.ends")
+@pytest.mark.parametrize(
+    "ending, over", [("Works at the bakery no longer", False), ("Works no longer", True)]
+)
+def test_a_word_that_every_ending_has_names_nothing(ending: str, over: bool) -> None:
+    world = heard([(10, "Harrow")])
+    world.hear(replace(left("Harrow", on(20)), description=ending))
+    assert world.texts() == ([] if over else ["Works at Harrow"])
 
 
 def test_what_was_said_again_since_does_not_end() -> None:
@@ -645,6 +682,58 @@ def test_after_an_ending_the_next_one_begins_anew() -> None:
     assert len(world.held) == 2
     assert world.texts(on(17)) == []
     assert world.texts() == ["Works at Harrow"]
+
+
+@pytest.mark.promise("evolve.order")
+@pytest.mark.parametrize("entities", [(), ("Harrow",)])
+def test_an_ending_that_arrives_first_ends_what_comes_later_and_was_said_before(
+    entities: tuple[str, ...],
+) -> None:
+    world = World()
+    first = world.hear(left("Harrow", on(20), entities=entities))
+    assert (first.verdict, first.adds, world.texts()) == ("delete", False, [])
+    found = world.hear(works("Harrow", on(10)))
+    assert (found.verdict, found.reason) == ("add", "over already, by what was said later")
+    old = world.held[found.memory]
+    assert (old.valid_from, old.invalid_at, old.superseded_by) == (on(10), on(20), None)
+    assert world.texts(on(15)) == ["Works at Harrow"]
+    assert world.texts() == []
+    world.hear(works("Quill", on(12)))
+    assert world.texts() == ["Works at Quill"], "it was named by nobody"
+    world.hear(works("Harrow", on(25)))
+    assert world.texts() == ["Works at Harrow"], "it began anew"
+
+
+def test_an_ending_said_again_is_marked_once() -> None:
+    world = World()
+    world.hear(left("Harrow", on(20)))
+    assert world.hear(left("Harrow", on(22))).verdict == "noop"
+    assert len(world.held) == 1
+
+
+@st.composite
+def a_life(draw: Any) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
+    """Employers and endings of some of them, in the order they were said and as they come in."""
+    (facts, _) = draw(shuffled(DISTINCT))
+    said: list[Candidate] = []
+    for (day, employer), (following, _) in zip(facts, [*facts[1:], (29, "")], strict=True):
+        said.append(works(employer, on(day)))
+        if following - day > 1 and draw(st.booleans()):
+            said.append(left(employer, on(draw(st.integers(day + 1, following - 1)))))
+    return said, draw(st.permutations(said))
+
+
+@pytest.mark.promise("evolve.order")
+@given(a_life())
+def test_endings_too_may_arrive_in_any_order(life: tuple[Sequence[Candidate], Any]) -> None:
+    worlds = World(), World()
+    for world, said in zip(worlds, life, strict=True):
+        for one in said:
+            world.hear(one)
+    held = [
+        {row for row in intervals(world) if row[1] != row[2]} for world in worlds
+    ]  # but for marks
+    assert held[0] == held[1]
 
 
 # -- the memory of a candidate -----------------------------------------------------------------------

@@ -87,6 +87,7 @@ def _folder(world: World, key: Key, target: Target, left_alone: set[str]) -> Ite
         if regular and file.name != layout.INDEX and not known:
             yield f"{file} has no row"
     yield from _namesakes(world, rows)
+    yield from _slots(world, rows)
     index = disk(world, folder.within(layout.INDEX))
     if (index.read_bytes() if index.exists() else b"") != apply.index_text(world, key):
         yield f"{index} is not up to date"
@@ -108,14 +109,24 @@ def _row(world: World, row: Stored, recorded: dict[str, tuple[int, str]]) -> Ite
         if markdown.digest(data) != row.digest:
             yield f"{file} is not what the index read"
         said = markdown.parse(data, str(file), memory.key, now=memory.created_at, zone=world.zone)
-        if (said.id, said.name, said.description, said.body, said.superseded_by) != (
+        if (said.id, said.name, said.description, said.body) != (
             memory.id,
             memory.name,
             memory.description,
             memory.body,
-            memory.superseded_by,
-        ):
+        ) or said.superseded_by not in (memory.superseded_by, _before_reconcile(world, row)):
             yield f"{file} does not say what its row says"
+
+
+def _before_reconcile(world: World, row: Stored) -> str | None:
+    """What superseded it before a reconcile, which writes no memory file, recorded another end."""
+    lines = world.store.records((row.memory.key,), row.memory.id)
+    newest = max(reversed(lines), key=lambda line: (line.version, line.at))
+    if (newest.data["verb"], newest.data["who"]) != ("supersede", "person"):
+        return row.memory.superseded_by
+    before = (line for line in lines if line.data.get("digest") == row.digest)
+    fields = next(before).data["memory"]
+    return fields.get("superseded_by") if isinstance(fields, dict) else None
 
 
 def _deleted(
@@ -140,6 +151,20 @@ def _namesakes(world: World, rows: list[Stored]) -> Iterator[str]:
         if name in holders:
             yield f"the name {name!r} belongs to {holders[name]} and to {row.memory.id}"
         holders[name] = row.memory.id
+
+
+def _slots(world: World, rows: list[Stored]) -> Iterator[str]:
+    """Of each subject and slot one value is valid."""
+    holders: dict[tuple[str, str], str] = {}
+    for row in rows:
+        memory = row.memory
+        valid = memory.status(world.clock.now(), world.zone) == "active"
+        if row.presence == "absent" or not valid or not memory.slot:
+            continue
+        slot = (memory.subject, memory.slot)
+        if slot in holders:
+            yield f"the slot {slot} is held by {holders[slot]} and by {memory.id}"
+        holders[slot] = memory.id
 
 
 def _conversations(world: World, owner: str) -> Iterator[str]:

@@ -75,6 +75,9 @@ def test_every_command_answers_with_one_document(
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
     (candidate, digest), (other, _) = waiting(home)
+    broken = cli("add", "--name", "b", "--description", "b", "--json").json["id"]
+    folder = document.parent / "project"
+    folder.mkdir()
     runs = {"add": added}
     given = {
         "demo": (),
@@ -104,6 +107,13 @@ def test_every_command_answers_with_one_document(
         "config test": (),
         "bench retrieval": ("--data", str(asked)),
         "edit": (id, "--description", "e"),
+        "entities list": (),
+        "entities alias": ("web", "--of", "front"),
+        "entities unalias": ("web",),
+        "workspace bind": (str(folder),),
+        "workspace list": (),
+        "trust": (str(folder),),
+        "workspace unbind": (str(folder),),
         "archive": (id,),
         "restore": (id,),
         "rm": (id, "--yes"),
@@ -113,10 +123,14 @@ def test_every_command_answers_with_one_document(
         "candidates confirm": (candidate, "--digest", digest),
         "candidates reject": (other,),
         "forget": (id, "--yes", "--verify"),
+        "resolve": (broken, "--ours"),
     }
     codes = {"config test": 7}  # no model is set
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}
+    conflict = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"
     for command, arguments in given.items():
+        if command == "resolve":
+            (home / "memory/user" / f"{broken}.md").write_text(conflict)
         env = bundled if command == "vectors rebuild" else {}
         runs[command] = cli(*command.split(), *arguments, "--json", env=env)
     assert {*runs, "mcp"} == commands(), "stdout of mcp is the protocol's"
@@ -124,7 +138,9 @@ def test_every_command_answers_with_one_document(
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command
         assert ran.out.endswith("}\n"), command
-        assert ran.err == "", command
+        warned = "file.unreadable" if command == "resolve" else ""
+        assert warned in ran.err, command
+        assert bool(ran.err) == bool(warned), command
 
 
 @pytest.mark.promise("cli.json")

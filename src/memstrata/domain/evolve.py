@@ -7,7 +7,7 @@ result in whatever order the facts come in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Final
@@ -38,9 +38,16 @@ _NEGATION: Final = Regex(
     r"|(?:do|does|did|is|are|was|were|ca|wo|have|has)nt)\b"
     r"|不(?!错)|没|(?<![特分级性类区个差])别(?![人墅])|勿|未(?!来)|无(?![线论])"
 )
+_OF_ENDING: Final = frozenset(
+    "work live longer stop quit left more ani use allerg job employ home "
+    "不再 再在 工作 上班 住在 再住 不住 不在 离职 过敏 不过 再用 不用 使用".split()
+)
+"""Words of endings in general, as terms of the index."""
 PROPER: Final = Regex(r"(?<=\S )[A-Z]\w*(?: [A-Z]\w*)*")
 """A proper name: words with a capital inside a sentence."""
 TRUSTED: Final = ("user", "person")
+MARK: Final = "said to be over, of what nothing was known"
+"""The note of a mark: see `is_mark`."""
 UNCONFIRMED: Final = "for review: only the {} said so, against what the user said"
 
 
@@ -281,15 +288,46 @@ def _end(
     """A person said that something is over; only what they named ends, and only if they did not say it since."""
     at = said(fresh, now)
     for old in known.slot:
-        if old.status(now, zone) not in ("active", "expired"):
+        if old.archived or not _holds(old, at):
             continue
         if at < began(old) or confirmed_after(old, fresh, at) or not names(candidate, old):
             continue
+        if written_since(fresh, (old,), now, zone):
+            return Decision("noop", "a person wrote otherwise since", old.id, ())
         if not may_change(fresh, old):
             note = UNCONFIRMED.format(fresh.authority)
             return alone(replace(fresh, slot="", note=note), known, now, zone)
         return over(old, fresh, now)
-    return Decision("noop", "nothing known that this ends", "", ())
+    return _marked(candidate, fresh, known, now)
+
+
+def _marked(candidate: Candidate, fresh: Memory, known: Known, now: datetime) -> Decision:
+    """Nothing known ends: what is told later of an earlier time will, so that it is over stays known.
+
+    The mark holds at no moment: it is invalid from the instant it was said.
+    """
+    if not candidate.slot or fresh.authority not in TRUSTED:
+        return Decision("noop", "nothing known that this ends", "", ())
+    at = said(fresh, now)
+    if any(began(one) <= at and names(candidate, one) for one in known.slot):
+        return Decision("noop", "over already, or said again since", "", ())
+    mark = replace(fresh, valid_from=at, invalid_at=at, retired_at=now, note=MARK)
+    step = Step(mark, "add", MARK)
+    return Decision("delete", f"{MARK}; what is told of earlier ends there", mark.id, (step,))
+
+
+def is_mark(memory: Memory) -> bool:
+    """Whether it only says since when something is over of which nothing was known."""
+    return memory.note == MARK and memory.invalid_at is not None
+
+
+def _said_over(fresh: Memory, marks: Iterable[Memory], begins: datetime) -> datetime | None:
+    """When what `fresh` says was over: by the first mark that names it, said after it."""
+    since = max(begins, fresh.said_at or begins)
+    named = (one for one in marks if _named_by(one.entities, one.description, fresh))
+    return min(
+        (one.invalid_at for one in named if one.invalid_at and one.invalid_at > since), default=None
+    )
 
 
 def over(old: Memory, fresh: Memory, now: datetime) -> Decision:
@@ -306,12 +344,21 @@ def over(old: Memory, fresh: Memory, now: datetime) -> Decision:
 
 
 def names(candidate: Candidate, old: Memory) -> bool:
-    """Whether the candidate names what `old` is about: an entity; without entities, a word of it."""
+    """Whether the candidate names what `old` is about: an entity; without entities, a word of it.
+
+    A word that any ending has says nothing ("works at the bakery no longer" is not about Harrow),
+    unless there is no other ("works no longer").
+    """
+    return _named_by(candidate.entities, candidate.description, old)
+
+
+def _named_by(entities: Sequence[str], description: str, old: Memory) -> bool:
     about = terms.fold(f"{old.description} {' '.join(old.entities)}")
-    if candidate.entities:
-        return any(terms.fold(entity) in about for entity in candidate.entities)
-    known = set(terms.index_terms(about))
-    return any(word in known for word in content(candidate.description))
+    if entities:
+        return any(terms.fold(entity) in about for entity in entities)
+    known, words = set(terms.index_terms(about)), content(description)
+    naming = [word for word in words if word not in _OF_ENDING]
+    return any(word in known for word in naming or words)
 
 
 def began(memory: Memory) -> datetime:
@@ -333,20 +380,27 @@ def ended(old: Memory, at: datetime, by: str | None, now: datetime) -> Memory:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a fact falls among those of its slot: who held at `begins`, and who came next."""
+    """Where a fact falls among those of its slot: who held at `begins`, who came next, and when it
+    was said to be over of which nothing was known then (see `is_mark`)."""
 
     begins: datetime
     holder: Memory | None
     following: Memory | None
+    over: datetime | None = None
+    beside: tuple[Memory, ...] = ()
+    """Others that hold then: one that expired may stand beside one that was brought back."""
 
 
 def place(fresh: Memory, slot: Sequence[Memory], now: datetime) -> Place:
     """Where `fresh` falls among the memories of its slot."""
     begins = said(fresh, now)
-    line = sorted(slot, key=lambda one: (began(one), one.id))
+    line = sorted((one for one in slot if not is_mark(one)), key=lambda one: (began(one), one.id))
     holders = [one for one in line if began(one) <= begins and _holds(one, begins)]
     later = [one for one in line if began(one) > begins]
-    return Place(begins, holders[-1] if holders else None, later[0] if later else None)
+    over = _said_over(fresh, filter(is_mark, slot), begins)
+    holder = holders[-1] if holders else None
+    beside = tuple(one for one in holders[:-1] if not confirmed_after(one, fresh, begins))
+    return Place(begins, holder, later[0] if later else None, over, beside)
 
 
 def _holds(one: Memory, at: datetime) -> bool:
@@ -369,11 +423,14 @@ def _told(where: Place, fresh: Memory, now: datetime, zone: tzinfo) -> Decision 
             and same_value(one, fresh)
         )
 
-    if where.holder is not None and same(where.holder):
-        return retold(where.holder, fresh, now)
+    known = next(filter(same, reversed((*where.beside, where.holder))), None)
+    if known is not None:
+        return retold(known, fresh, now)
     stale = where.holder is not None and confirmed_after(where.holder, fresh, where.begins)
     if where.following is None or stale or not same(where.following):
         return None
+    if where.over is not None and where.over <= began(where.following):
+        return None  # it was over before it began anew
     evidence = united(where.following.evidence, fresh.evidence)
     earlier = replace(where.following, valid_from=where.begins, evidence=evidence)
     steps = [Step(earlier, "source", "said earlier already")]
@@ -388,7 +445,7 @@ def superseded(old: Memory, at: datetime, by: str, now: datetime) -> Step:
 
 
 def added(fresh: Memory, where: Place, known: Known, now: datetime, zone: tzinfo) -> Decision:
-    """A fact takes its place: it ends the one before it and is ended by the one behind it."""
+    """A fact takes its place: it ends the one before it; the one behind it, or a mark, ends it."""
     holder, following = where.holder, where.following
     if holder is not None and not may_change(fresh, holder):
         note = UNCONFIRMED.format(fresh.authority)
@@ -402,7 +459,11 @@ def added(fresh: Memory, where: Place, known: Known, now: datetime, zone: tzinfo
     if ends:
         at, by = min((at, by) for at, by in ends if at is not None)
         fresh = replace(fresh, invalid_at=at, superseded_by=by, retired_at=now)
-    old = [] if holder is None else [superseded(holder, where.begins, fresh.id, now)]
+    if where.over is not None and (fresh.invalid_at is None or where.over < fresh.invalid_at):
+        fresh = replace(fresh, invalid_at=where.over, superseded_by=None, retired_at=now)
+    held = [one for one in where.beside if may_change(fresh, one)]
+    held += [] if holder is None else [holder]
+    old = [superseded(one, where.begins, fresh.id, now) for one in held]
     return alone(fresh, known, now, zone, old)
 
 
@@ -436,7 +497,9 @@ def alone(
         and step.memory.status(now, zone) != "active"
         for step in steps
     )
-    why = "new" if fresh.superseded_by is None else "superseded already by what was said later"
+    why = "new" if fresh.invalid_at is None else "over already, by what was said later"
+    if fresh.superseded_by is not None:
+        why = "superseded already by what was said later"
     verdict: Kept = "update" if old else "add"
     reason = "another value of the same slot" if old else why
     return Decision(

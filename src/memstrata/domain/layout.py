@@ -108,6 +108,11 @@ def private_document(owner: str) -> Place:
     return Place(HOME, f"{owner_folder(owner)}PRIVATE_MEMORY.md")
 
 
+def aliases(owner: str) -> Place:
+    """The names that an owner joined, or took apart."""
+    return Place(HOME, f"{owner_folder(owner)}aliases.json")
+
+
 def revisions(document: Place) -> Place:
     """The log of a document's revisions, beside it."""
     return document.folder.within("revisions.jsonl")

@@ -106,6 +106,23 @@ def as_it_was(old: Memory, then: Memory, now: datetime) -> Memory:
     return _next(old, found, now)
 
 
+def mended(old: Memory, said: Memory, now: datetime) -> Memory:
+    """`old` as its mended file says it, on a person's word; its sources stay."""
+    rule = old.note == UNREVIEWED and said.priority == STANDING_RULE
+    found = replace(
+        said,
+        origin="file",
+        authority="person",
+        evidence=united(old.evidence, said.evidence),
+        note=UNREVIEWED if old.note == UNREVIEWED else said.note,
+        priority=old.priority if rule else said.priority,
+        version=old.version,
+        created_at=old.created_at,
+        updated_at=old.updated_at,
+    )
+    return replace(found, version=old.version + 1, updated_at=max(now, old.updated_at))
+
+
 def _unended(memory: Memory) -> Memory:
     return replace(memory, invalid_at=None, superseded_by=None, retired_at=None)
 

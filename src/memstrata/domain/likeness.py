@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memstrata.domain import evolve, terms
+from memstrata.domain.entities import NONE, Aliases
 from memstrata.domain.memory import Memory
 
 OWNER: Final = frozenset(("user", "i", "用户"))
@@ -25,12 +26,13 @@ def same_slot(one: Memory, other: Memory) -> bool:
     return bool(one.slot) and (one.subject, one.slot) == (other.subject, other.slot)
 
 
-def untied(fresh: Memory, old: Memory) -> str:
-    """Why a ruling on `fresh` may not name `old`; `""`: it may."""
+def untied(fresh: Memory, old: Memory, aliases: Aliases = NONE) -> str:
+    """Why a ruling on `fresh` may not name `old`; `""`: it may. Names are one by `aliases`."""
     subjects = {one.subject for one in (fresh, old) if one.subject}
     if len(subjects) > 1 and not _speaks_of(fresh, old.subject):
         return _OTHER_SUBJECT
-    if same_slot(fresh, old) or _share_entity(fresh, old) or _read_alike(fresh, old):
+    shared = _share_entity(fresh, old, aliases)
+    if same_slot(fresh, old) or shared or _read_alike(fresh, old):
         return ""
     return UNTIED
 
@@ -42,8 +44,10 @@ def _speaks_of(fresh: Memory, subject: str) -> bool:
     return subject not in OWNER and _says(words, terms.fold(subject))
 
 
-def _share_entity(one: Memory, other: Memory) -> bool:
-    """Whether an entity of the one is named in the other."""
+def _share_entity(one: Memory, other: Memory, aliases: Aliases) -> bool:
+    """Whether an entity of the one is named in the other, by any of its names."""
+    if not aliases.every(_entities(one)).isdisjoint(aliases.every(_entities(other))):
+        return True
     return any(_says(_text(one), name) for name in _entities(other)) or any(
         _says(_text(other), name) for name in _entities(one)
     )
@@ -64,7 +68,7 @@ def event_and_fact(one: Memory, other: Memory) -> bool:
     return one.type != other.type and "episodic" in (one.type, other.type)
 
 
-def apart(fresh: Memory, old: Memory) -> str:
+def apart(fresh: Memory, old: Memory, aliases: Aliases = NONE) -> str:
     """Why the two cannot say the same; `""`: they may."""
     if fresh.subject and old.subject and fresh.subject != old.subject:
         return _OTHER_SUBJECT
@@ -76,7 +80,7 @@ def apart(fresh: Memory, old: Memory) -> str:
         return "one denies what the other says"
     if _each_has_its_own(_figures(fresh), _figures(old)):
         return "it has another number"
-    if _other_names(fresh, old) and _other_names(old, fresh):
+    if _other_names(fresh, old, aliases) and _other_names(old, fresh, aliases):
         return "it has another name"
     if _begun_otherwise(fresh, old) or _begun_otherwise(old, fresh):
         return "it has a name that begins otherwise"
@@ -89,11 +93,11 @@ def _days(fresh: Memory, old: Memory) -> Iterator[tuple[object, object]]:
     yield fresh.happened_until, old.happened_until
 
 
-def more(fresh: Memory, old: Memory) -> str:
+def more(fresh: Memory, old: Memory, aliases: Aliases = NONE) -> str:
     """What `fresh` says more than `old`: a name or a number; `""`: nothing of these."""
     if _figures(fresh) - set(_FIGURE.findall(_text(old))):
         return "it has a number that the other lacks"
-    return "it has a name that the other lacks" if _other_names(fresh, old) else ""
+    return "it has a name that the other lacks" if _other_names(fresh, old, aliases) else ""
 
 
 def _figures(one: Memory) -> set[str]:
@@ -104,11 +108,12 @@ def _each_has_its_own(one: set[str], other: set[str]) -> bool:
     return bool(one - other) and bool(other - one)
 
 
-def _other_names(one: Memory, other: Memory) -> list[str]:
-    """The names in the words of `one` that do not stand in `other`."""
+def _other_names(one: Memory, other: Memory, aliases: Aliases) -> list[str]:
+    """The names in the words of `one` that do not stand in `other`, by none of their spellings."""
+    known = aliases.every(_entities(other))
     told, there = terms.fold(one.description), _text(other)
     names = [*_proper(one), *(name for name in _entities(one) if _says(told, name))]
-    return [name for name in names if not _says(there, name)]
+    return [name for name in names if not _says(there, name) and aliases.of(name) not in known]
 
 
 def _begun_otherwise(one: Memory, other: Memory) -> bool:
@@ -125,10 +130,10 @@ def _proper(one: Memory) -> list[str]:
     return [name for name in names if name not in OWNER]
 
 
-def other_entities(one: Memory, other: Memory) -> bool:
-    """Whether both list entities, and none in common."""
-    first, second = _entities(one), _entities(other)
-    return bool(first and second) and set(first).isdisjoint(second)
+def other_entities(one: Memory, other: Memory, aliases: Aliases = NONE) -> bool:
+    """Whether both list entities, and none in common by any of their names."""
+    first, second = aliases.every(_entities(one)), aliases.every(_entities(other))
+    return bool(first and second) and first.isdisjoint(second)
 
 
 def _entities(one: Memory) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Final, Literal, assert_never, get_args
 
 from memstrata.domain import evolve, likeness, terms
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.entities import NONE, Aliases
 from memstrata.domain.evolve import Decision, Known, Step
 from memstrata.domain.lazy import Regex
 from memstrata.domain.memory import MAX_BODY, Memory, shorten
@@ -65,6 +66,7 @@ class _Case:
     shown: Collection[str]
     now: datetime
     zone: tzinfo
+    aliases: Aliases
 
     @property
     def at(self) -> datetime:
@@ -118,13 +120,14 @@ def judge(
     id: str,
     now: datetime,
     zone: tzinfo,
+    aliases: Aliases = NONE,
 ) -> Decision:
     """What the ruling does; where it may not, what the rules do, with the objection in the reason.
 
     Where they add beside the memory that the ruling named, the new one has a note for review.
     """
     if isinstance(given, Given):
-        done = ruled(candidate, given, known, key, id=id, now=now, zone=zone)
+        done = ruled(candidate, given, known, key, id=id, now=now, zone=zone, aliases=aliases)
         if isinstance(done, Decision):
             return done
         given = _about(given, done, now, zone)
@@ -162,10 +165,11 @@ def ruled(
     id: str,
     now: datetime,
     zone: tzinfo,
+    aliases: Aliases = NONE,
 ) -> Decision | Objection:
     """The steps that a ruling asks for, or why it may not have them. `id` is the new memory's."""
     fresh = evolve.memory_of(candidate, key, id=id, now=now)
-    case = _Case(candidate, fresh, known, given.shown, now, zone)
+    case = _Case(candidate, fresh, known, given.shown, now, zone, aliases)
     if evolve.identical(candidate, known, now, zone) is not None:
         return Objection("the very same is known", review=False)
     if given.ruling == "add":
@@ -175,7 +179,7 @@ def ruled(
         return Objection("it names no memory that it was shown")
     if not case.valid(target):
         return Objection("what it names is not valid any more")
-    untied = likeness.untied(fresh, target)
+    untied = likeness.untied(fresh, target, aliases)
     if untied:
         return Objection(untied)
     match given.ruling:
@@ -199,7 +203,8 @@ def ruled(
 def _add(case: _Case) -> Decision | Objection:
     """A memory of its own, beside what holds its slot."""
     by_rules = case.by_rules()
-    if case.candidate.change == "ends" and by_rules.steps:
+    ends = any(step.verb == "invalidate" for step in by_rules.steps)
+    if case.candidate.change == "ends" and ends:
         return Objection("its words end something")
     if case.candidate.change == "states" and by_rules.verdict == "noop":
         return Objection("nothing in it is to be added")
@@ -218,7 +223,7 @@ def _add(case: _Case) -> Decision | Objection:
 
 def _noop(case: _Case, old: Memory) -> Decision | Objection:
     """A source more."""
-    objection = _not_one(case, old) or likeness.more(case.fresh, old)
+    objection = _not_one(case, old) or likeness.more(case.fresh, old, case.aliases)
     return Objection(objection) if objection else evolve.sourced(old, case.fresh)
 
 
@@ -241,7 +246,7 @@ def _supersede(case: _Case, old: Memory) -> Decision | Objection:
         return Objection(_BLIND)
     if likeness.same_slot(fresh, old):
         return case.by_rules()
-    if likeness.other_entities(fresh, old):
+    if likeness.other_entities(fresh, old, case.aliases):
         return Objection(likeness.UNTIED)
     if likeness.event_and_fact(fresh, old):
         return Objection("an event does not take the place of a fact, nor a fact that of an event")
@@ -296,7 +301,7 @@ def _delete(case: _Case, old: Memory) -> Decision | Objection:
 def _not_one(case: _Case, old: Memory) -> str:
     if case.candidate.change == "ends":
         return "it only says that something is over"
-    return likeness.apart(case.fresh, old)
+    return likeness.apart(case.fresh, old, case.aliases)
 
 
 def _stands(old: Memory) -> Decision:

@@ -22,6 +22,8 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "revisions": "revisions",
     "candidates": "candidates",
     "doctor": "checks",
+    "entities": "entities",
+    "workspaces": "workspaces",
 }
 """Verbs that return a sequence: the name it has in the object that goes over the wire."""
 

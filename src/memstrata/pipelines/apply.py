@@ -76,6 +76,8 @@ MOST: Final = 200
 _REJECTED: Final = "consolidation.rejected"
 READS: Final = 10_000
 """So many calls of an owner's agents are listed, the newest."""
+REVIEWED: Final = "looked at and trusted"
+"""Why a version came to be whose file stayed as it was: a person trusts what came with a workspace."""
 BACK: Final = ("edit", "restore")
 """The verbs by which a person can bring a memory back to use."""
 
@@ -188,6 +190,51 @@ def reported() -> Iterator[None]:
 def batches(changes: Sequence[Change]) -> list[Plan]:
     """`changes` as plans that each write at most `MOST` memories: for imports, where each may stand alone."""
     return [Plan(tuple(changes[at : at + MOST])) for at in range(0, len(changes), MOST)]
+
+
+def review(world: World, rows: Sequence[tuple[Stored, Stored]]) -> None:
+    """Record that files were looked at as they are (before, after); the files stay as they are.
+
+    Raises:
+        Conflict: one moved meanwhile; nothing was saved.
+        Unfinished: reconcile must finish something, or take a hand edit over, first.
+        Unavailable: disk or database said no; nothing was saved.
+    """
+    undo: list[Callable[[], None]] = []
+    with reported(), world.vault.exclusive():
+        try:
+            with world.store.transaction() as tx:
+                refuse_rebuilding(tx)
+                groups: dict[str, list[tuple[Key | None, records.Line]]] = {}
+                for before, after in rows:
+                    memory, base = before.memory, Base(before.memory.version, before.digest)
+                    _as_decided_on(world, tx, memory, base)
+                    tx.put(after)
+                    put = Put(after.memory, "file", "person", REVIEWED, base)
+                    line = records.of_put(
+                        put, owner=after.owner, digest=after.digest, path=after.place.path
+                    )
+                    groups.setdefault(after.owner, []).append((memory.key, line))
+                for owner, group in groups.items():
+                    write_records(world, tx, owner, group, undo)
+        except BaseException:
+            take_back(undo)
+            raise
+
+
+def move_rows(world: World, key: Key, root: str) -> int:
+    """Let the rows of a workspace say that their files lie under `root`; how many did not."""
+    moved = 0
+    listing = Listing(presences=("live", "stale", "absent"))
+    with world.store.transaction() as tx:
+        after = ""
+        while page := tx.memories((key,), listing, world.moment(), after=after):
+            after = page[-1].memory.id
+            for row in page:
+                if row.place.root != root:
+                    tx.put(replace(row, place=Place(root, row.place.path)))
+                    moved += 1
+    return moved
 
 
 # -- before the lock ----------------------------------------------------------------------------
@@ -347,7 +394,7 @@ def _compare(world: World, tx: StoreWrite, plan: Plan, writes: Sequence[_Write])
         if base is not None:
             held = _as_decided_on(world, tx, memory, base)
             if write.put.verb in BACK:
-                _refuse_second(world, tx, held.memory, memory)
+                _refuse_second(world, tx, held, memory)
         elif tx.memory((memory.key,), memory.id) is not None:
             raise Conflict(
                 f"{memory.id} exists already; not saved",
@@ -415,10 +462,11 @@ def _as_decided_on(world: World, tx: StoreWrite, memory: Memory, base: Base) -> 
     return held
 
 
-def _refuse_second(world: World, tx: StoreWrite, before: Memory, after: Memory) -> None:
+def _refuse_second(world: World, tx: StoreWrite, held: Stored, after: Memory) -> None:
     """One value of a slot is valid: what comes back to use may not be the second."""
-    now, slot = world.clock.now(), (after.subject, after.slot)
-    stays = before.status(now, world.zone) == "active" and slot == (before.subject, before.slot)
+    before, now, slot = held.memory, world.clock.now(), (after.subject, after.slot)
+    there = held.presence != "absent" and before.status(now, world.zone) == "active"
+    stays = there and slot == (before.subject, before.slot)
     if stays or not after.slot or after.status(now, world.zone) != "active":
         return
     for other in tx.slot(after.key, *slot):

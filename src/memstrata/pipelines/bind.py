@@ -6,7 +6,8 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -61,6 +62,8 @@ def find(world: World, path: str) -> Workspace | None:
 def bind(world: World, path: str) -> Workspace:
     """The workspace that `path` lies in, bound to this home if it was not.
 
+    One that was moved keeps its key: it has the id of one whose root is not there any more.
+
     Raises:
         Invalid: no such folder, or a root that cannot be one.
     """
@@ -70,6 +73,41 @@ def bind(world: World, path: str) -> Workspace:
         return known
     apply.edit_text(world, BINDINGS, lambda held: _with_root(world, held, root))
     return next(one for one in bound(world).values() if one.root == root)
+
+
+def unbind(world: World, workspace: Workspace) -> None:
+    """Forget a root: its memories are found no more until it is bound again; its files stay.
+
+    Raises:
+        NotFound: it is not bound.
+        Corrupt: `workspaces.json` cannot be read.
+    """
+
+    def without(held: bytes | None) -> bytes:
+        known = _decoded(held) if held else {}
+        if workspace.key not in known:
+            raise NotFound("workspace", workspace.key)
+        return _encoded({key: one for key, one in known.items() if key != workspace.key})
+
+    apply.edit_text(world, BINDINGS, without)
+
+
+def named(world: World, value: str) -> Workspace:
+    """The bound workspace of a key, an id or a path; its root need not be there.
+
+    Raises:
+        NotFound: none, or more than one has that id.
+    """
+    every = bound(world)
+    path = value.rstrip("/")
+    found = [one for one in every.values() if value in (one.key, one.id) or one.root == path]
+    if len(found) != 1:
+        with suppress(Invalid):
+            root = world.vault.root_of(value)
+            found = [one for one in every.values() if one.root == root]
+    if len(found) != 1:
+        raise NotFound("workspace", value)
+    return found[0]
 
 
 def holds(world: World, path: str) -> bool:
@@ -143,6 +181,9 @@ def _with_root(world: World, held: bytes | None, root: str) -> bytes | None:
     while key in known:
         key = f"{key}x"
     id, name = _declared(world, root)
+    moved = [one for one in known.values() if id and one.id == id and not is_there(world, one.root)]
+    if len(moved) == 1:
+        return _encoded({**known, moved[0].key: replace(moved[0], root=root)})
     made = Workspace(key, root, id or key, name or root.rstrip("/").rpartition("/")[2] or "root")
     return _encoded({**known, key: made})
 

@@ -8,13 +8,14 @@ from typing import Final
 
 from memstrata.domain import evolve, gates, likeness, redact, ruling, terms
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.entities import Aliases
 from memstrata.domain.evolve import Decision, Known, Step
 from memstrata.domain.memory import Memory, Type, normalised_name
 from memstrata.domain.plan import Base, Change, Put, Verb, Verdict
 from memstrata.domain.ruling import Given, Objection
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
-from memstrata.pipelines import apply, bind
+from memstrata.pipelines import apply, bind, entities
 from memstrata.pipelines import recorded as records
 from memstrata.pipelines.world import World
 from memstrata.ports import Stored
@@ -50,6 +51,7 @@ class Draft:
         self._known_before = frozenset((one.session, one.id) for one in known)
         self._deleted: dict[Key, tuple[Memory, ...]] = {}
         self._now = world.clock.now()
+        self._aliases = entities.aliases(world, realm)
         self._full: set[Key] = set()
         self._drafted: dict[str, Memory] = {}
         self._bases: dict[str, Base | None] = {}
@@ -125,7 +127,9 @@ class Draft:
             return evolve.decide(candidate, known, key, id=id, now=now, zone=zone)
         if isinstance(given, Given) and given.target is not None:
             given = replace(given, target=self._drafted.get(given.target.id, given.target))
-        return ruling.judge(candidate, given, known, key, id=id, now=now, zone=zone)
+        return ruling.judge(
+            candidate, given, known, key, id=id, now=now, zone=zone, aliases=self._aliases
+        )
 
     def _full_scope(self, candidate: Candidate, key: Key) -> gates.Refusal | None:
         refusal = gates.quota(candidate.type, candidate.scope, self._valid(key), self._limits)
@@ -197,7 +201,7 @@ class Draft:
                 store.named(key, name), key, lambda m: normalised_name(m.name) == name
             ),
             alike=self._drafted_over(
-                similar(self._world, key, candidate),
+                similar(self._world, key, candidate, self._aliases),
                 key,
                 lambda m: terms.similarity(m.description, candidate.description) >= evolve.ALIKE,
             ),
@@ -240,14 +244,15 @@ class Draft:
         return found
 
 
-def similar(world: World, key: Key, candidate: Candidate) -> list[Stored]:
+def similar(world: World, key: Key, candidate: Candidate, aliases: Aliases) -> list[Stored]:
     """The valid memories of `key` that read most like `candidate`, best first: by full text.
 
-    What the owner is called is no likeness: most descriptions begin with it.
+    A thing it names is looked for by its other names too. What the owner is called is no likeness:
+    most descriptions begin with it.
     """
-    words = [
-        term for term in terms.query_terms(candidate.description) if term.text not in likeness.OWNER
-    ]
+    others = (other for name in candidate.entities for other in aliases.spellings(name)[1:])
+    text = " ".join((candidate.description, *others))
+    words = [term for term in terms.query_terms(text) if term.text not in likeness.OWNER]
     hits = world.store.search_memories((key,), words, world.moment(), limit=_NEIGHBOURS)
     return [hit.stored for hit in hits]
 

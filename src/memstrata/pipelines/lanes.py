@@ -13,6 +13,7 @@ from memstrata.domain.plan import EMBED
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Corrupt, Unavailable
+from memstrata.pipelines import entities
 from memstrata.pipelines.sight import (
     job_key,
     message_id,
@@ -75,11 +76,14 @@ def memories(
     query: str,
     moment: Moment,
     *,
+    realm: Realm,
     types: Sequence[Type] = (),
     limit: int = 10,
     sure: bool = False,
 ) -> tuple[list[MemoryHit], tuple[str, ...]]:
     """Memories for `query` by the profile that is set, and what was degraded (empty: nothing).
+
+    Named things are one by the alias table of `realm`.
 
     What shares no word with the query is found by its meaning, but nothing when even the nearest is
     no nearer than neutral texts are; with `sure` each of them has to be nearer.
@@ -99,7 +103,7 @@ def memories(
         for id, score in scores.items()
     ]
     hits.sort(key=lambda hit: (-hit.score, hit.stored.memory.id))
-    related = _related(world, keys, hits[:limit], moment, types, limit) if said else []
+    related = _related(world, keys, hits[:limit], moment, types, limit, realm) if said else []
     return [*hits[:limit], *related], tuple(found.degraded)
 
 
@@ -110,24 +114,27 @@ def _related(
     moment: Moment,
     types: Sequence[Type],
     limit: int,
+    realm: Realm,
 ) -> list[MemoryHit]:
     """Behind the direct hits, where there is room: what shares a named thing with one of the best, one hop on."""
-    named = {
-        terms.fold(name): name
+    names = [
+        name
         for hit in hits[:HOPS_FROM]
         for name in hit.stored.memory.entities
         if terms.fold(name) not in OWNER
-    }
-    if not named or len(hits) >= limit:
+    ]
+    if not names or len(hits) >= limit:
         return []
-    wanted = terms.query_terms(" ".join(named.values()))
+    aliases = entities.aliases(world, realm)
+    named = aliases.every(names)
+    every = (other for name in names for other in (name, *aliases.spellings(name)))
+    wanted = terms.query_terms(" ".join(dict.fromkeys(every)))
     known = {hit.stored.memory.id for hit in hits}
     found = world.store.search_memories(keys, wanted, moment, types=types, limit=POOL)
     related = [
         hit.stored
         for hit in found
-        if hit.stored.memory.id not in known
-        and named.keys() & {terms.fold(name) for name in hit.stored.memory.entities}
+        if hit.stored.memory.id not in known and named & aliases.every(hit.stored.memory.entities)
     ]
     return [MemoryHit(row, 0.0, (ENTITY,)) for row in related[: limit - len(hits)]]
 
@@ -261,9 +268,13 @@ def _weighed(world: World, row: Stored, fused: float, moment: Moment) -> float:
 def _by_type(
     world: World, keys: Sequence[Key], moment: Moment, types: Sequence[Type], limit: int
 ) -> list[MemoryHit]:
-    """All that is valid, most important first: what is left when no lane works."""
-    listing = Listing(types=tuple(types), statuses=("active",))
+    """All that is valid at `moment`, most important first: what is left when no lane works."""
+    asked = moment.every or moment.as_of is not None or moment.known_at is not None
+    listing = Listing(types=tuple(types), statuses=() if asked else ("active",))
     rows = world.store.memories(keys, listing, moment, limit=5_000)
+    if asked:
+        valid = world.store.valid_memories(keys, [row.memory.id for row in rows], moment)
+        rows = list(valid.values())
     rows.sort(
         key=lambda row: (
             budget.keep_rank(row.memory),

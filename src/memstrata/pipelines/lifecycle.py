@@ -8,12 +8,13 @@ from dataclasses import replace as changed
 from datetime import datetime
 from typing import Literal, cast
 
-from memstrata.domain import codec, lifecycle
+from memstrata.domain import codec, lifecycle, markdown, sides
 from memstrata.domain.memory import Memory
 from memstrata.domain.plan import Base, Delete, Plan, Put, Verb
 from memstrata.domain.records import MEMORY
 from memstrata.domain.scope import View
-from memstrata.errors import Conflict, Corrupt, NotFound
+from memstrata.domain.sides import Side
+from memstrata.errors import Conflict, Corrupt, Invalid, NotFound
 from memstrata.pipelines import apply, bind
 from memstrata.pipelines.apply import Unfinished
 from memstrata.pipelines.world import World, refuse_sensitive
@@ -114,6 +115,43 @@ def delete(world: World, view: View, id: str) -> Deleted:
         str(row.place),
         problem,
     )
+
+
+def resolve(world: World, view: View, id: str, take: Side | None, text: str | None) -> Stored:
+    """Mend a file that cannot be read: one side of its merge conflicts, or a whole new text of it.
+
+    Raises:
+        NotFound: no such memory in the view.
+        Invalid: the file can be read, holds no conflict to take a side of, or the result cannot be read.
+        Conflict: what it says then is another memory's name or slot.
+        Refused: the sensitive gate says no.
+        Unfinished: reconcile must finish something first.
+    """
+    row = _held(world, view, id)
+    if row.presence != "stale":
+        raise Invalid("id", f"the file of {id} can be read; there is nothing to resolve")
+    data, _ = world.vault.read(row.place)
+    mended = text if text is not None else _side(data.decode("utf-8", "replace"), take or "ours")
+    now = world.clock.now()
+    try:
+        said = markdown.parse(
+            mended.encode(), str(row.place), row.memory.key, now=now, zone=world.zone
+        )
+    except Corrupt as error:
+        raise Invalid("text", str(error)) from error
+    if said.id != id:
+        raise Invalid("text", f"its id would be {said.id}")
+    after = lifecycle.mended(row.memory, said, now)
+    refuse_sensitive(world, after)
+    why = "resolved by hand" if text is not None else f"resolved: {take or 'ours'}"
+    return _put(world, row, after, "edit", why)
+
+
+def _side(text: str, take: Side) -> str:
+    found = sides.side(text, take)
+    if found is None:
+        raise Invalid("take", "the file holds no merge conflict; mend its text instead")
+    return found
 
 
 def _held(world: World, view: View, id: str) -> Stored:

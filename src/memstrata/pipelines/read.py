@@ -199,7 +199,9 @@ def search(
     degraded: tuple[str, ...] = ()
     if "memory" in kinds:
         keys = [key for key in view.keys if scope is None or key.scope == scope]
-        found, degraded = lanes.memories(world, keys, query, moment, types=types, limit=limit)
+        found, degraded = lanes.memories(
+            world, keys, query, moment, realm=view.realm, types=types, limit=limit
+        )
         hits += [_memory_hit(world, one, moment) for one in found]
     if "message" in kinds and scope is None and not types:
         said, failed = lanes.messages(world, view.realm, workspaces(view), query, limit=limit)

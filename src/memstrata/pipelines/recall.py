@@ -74,6 +74,7 @@ def recall(world: World, asker: Asker, message: str, max_tokens: int | None = No
         asker.view.keys,
         message,
         moment,
+        realm=asker.view.realm,
         limit=world.settings.recall.limit + len(shown),
         sure=True,
     )
@@ -139,6 +140,7 @@ def _chosen(
             (key,),
             seed,
             moment,
+            realm=asker.view.realm,
             types=_OTHERS,
             limit=SEED_HITS,
         )
@@ -289,7 +291,13 @@ def _status(
     if degraded:
         return said, ()
     ended, degraded = lanes.memories(
-        world, asker.view.keys, message, replace(moment, every=True), limit=20, sure=True
+        world,
+        asker.view.keys,
+        message,
+        replace(moment, every=True),
+        realm=asker.view.realm,
+        limit=20,
+        sure=True,
     )
     expired = any(hit.stored.memory.status(moment.now, world.zone) == "expired" for hit in ended)
     return ("expired" if expired and not degraded else said), tuple(degraded)

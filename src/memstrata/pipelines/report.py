@@ -8,6 +8,7 @@ from typing import Final
 
 from memstrata.domain import layout, terms, times
 from memstrata.domain.consolidate import Run
+from memstrata.domain.memory import UNREVIEWED
 from memstrata.domain.plan import EMBED, consolidation_key, job_name
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import MemstrataError, Unavailable
@@ -15,7 +16,7 @@ from memstrata.pipelines import bind, ledger, pending
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Fault, Problem, Report, World
-from memstrata.ports import Holding, Job, Shelf
+from memstrata.ports import Holding, Job, Listing, Shelf, Stored
 
 PROBE: Final = "memstrata"
 REINDEX: Final = "memstrata reindex"
@@ -66,6 +67,44 @@ class Check:
     ok: bool
     found: str
     advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound workspace: the home's key for it, what its files call it, where it lies, whether it is
+    there, how many memories are valid, and how many of all nobody looked at yet."""
+
+    key: str
+    id: str
+    name: str
+    root: str
+    there: bool
+    memories: int
+    unreviewed: int
+
+
+def workspaces(world: World) -> tuple[Bound, ...]:
+    """Every bound workspace, by its root.
+
+    Raises:
+        Corrupt: `workspaces.json` cannot be read.
+    """
+    found: list[Bound] = []
+    for one in bind.bound(world).values():
+        key = Key(Realm(world.space, ""), "project", one.key)
+        rows = list(_rows(world, key))
+        valid = sum(row.memory.status(world.clock.now(), world.zone) == "active" for row in rows)
+        new = sum(row.memory.note == UNREVIEWED for row in rows)
+        there = bind.is_there(world, one.root)
+        found.append(Bound(one.key, one.id, one.name, one.root, there, valid, new))
+    return tuple(sorted(found, key=lambda one: one.root))
+
+
+def _rows(world: World, key: Key) -> Iterator[Stored]:
+    after = ""
+    while page := world.store.memories((key,), Listing(), world.moment(), after=after):
+        yield from page
+        after = page[-1].memory.id
 
 
 def status(

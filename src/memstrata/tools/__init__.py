@@ -91,9 +91,9 @@ class Tools:
         types: tuple[Type, ...] = () if type is None else (parse_type(type),)
 
         def find(reader: Reader) -> _Found:
-            world, keys = reader.world, reader.view.keys
+            world, view = reader.world, reader.view
             hits, degraded = lanes.memories(
-                world, keys, asked, world.moment(), types=types, limit=most
+                world, view.keys, asked, world.moment(), realm=view.realm, types=types, limit=most
             )
             rows = [hit.stored for hit in hits]
             ids = tuple(row.memory.id for row in rows)

@@ -539,7 +539,7 @@ _LIKINGS: Final[tuple[Rule, ...]] = (
         need="更|比较",
     ),
     rule(
-        rf"{_I}(?:个人)?(?:更|比较|还是)(?:喜欢|爱|偏好|偏爱|倾向于?|习惯)(?:喝|吃"
+        rf"{_I}(?:个人|现在|如今|目前)*(?:更|比较|还是)(?:喜欢|爱|偏好|偏爱|倾向于?|习惯)(?:喝|吃"
         rf"|用)?(?P<thing>{_V}{{1,20}}?)(?:[，,]?(?:而不是|胜过|多过|不是|多于)"
         rf"|超过)(?P<other>{_V}{{1,16}})",
         Says("user", "@preference", "比起{other}更喜欢{thing}", confidence=0.9),
@@ -551,7 +551,7 @@ _LIKINGS: Final[tuple[Rule, ...]] = (
         need="胜过|多过|多于|超过",
     ),
     rule(
-        rf"(?P<scene>[\u4e00-\u9fff]{{2,8}}?)?[，,]?{_I}(?:个人|一般|通常|还是|一直|都)*(?:更|比较"
+        rf"(?P<scene>[\u4e00-\u9fff]{{2,8}}?)?[，,]?{_I}(?:个人|一般|通常|还是|一直|都|现在|如今|目前)*(?:更|比较"
         rf"|最)?(?:偏好|偏爱|更喜欢|更爱|倾向于|宁愿|宁可|比较喜欢)(?:喝|吃|用|坐"
         rf"|选)?(?P<thing>{_V}{{1,20}})",
         Says("user", "@preference", "{scene}偏好{thing}", confidence=0.85),
@@ -711,6 +711,13 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
         need="改用|换成|换用|切换到|切到|迁移到|迁到|改为|改成|升级到",
     ),
     rule(
+        rf"(?:{_WE}{_PROJECT}|{_WE}|{_PROJECT})(?:已经|现在|从下个版本起|以后|正式|都)*(?P<no>不再|停止|放弃"
+        rf"|不(?=.*了$))(?P<act>使用|用|依赖)了?(?P<tool>{_V}+?)了?$",
+        Says("project", "support for {tool}", "{no}{act}{tool}", subject="project", confidence=0.8),
+        Says("project", "@dropped", "{no}{act}{tool}", subject="project", change="ends"),
+        need="不再|停止|放弃|不用|不使用|不依赖",
+    ),
+    rule(
         rf"(?:{_WE}{_PROJECT}|{_WE}|{_PROJECT})(?:已经|现在|从下个版本起|以后|正式|都)*(?P<no>不再|不|停止|放弃"
         rf"|弃用了?|去掉了?|下线了?)(?P<act>支持|使用|用|维护|兼容|写|提交|依赖|允许"
         rf"|接受)?了?(?:对)?(?P<tool>{_V}+?)(?:的支持|了)?$",
@@ -780,7 +787,7 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"(?:我们|项目|下个版本|新版本|这个版本|版本|产品|第一版)?(?:的)?(?P<what>发布|上线|交付"
-        rf"|截止|发版|验收|内测|公测)(?:日期|时间|日)?(?:定在|是|改到|推迟到|安排在|在"
+        rf"|截止|发版|验收|内测|公测)(?:日期|时间|日)?(?:定在|是|改[到为成]|推迟到|延[期后]?到|顺延到|提前到|调整[到为]|安排在|在"
         rf"|计划在)(?P<date>{_V}*(?:\d|[一二三四五六七八九十]月|底|下?周[一二三四五六日天]"
         rf"|下个?月){_V}*)",
         Says("project", "{what} date", "{what}日期是{date}", subject="project", confidence=0.8, past=False),

@@ -29,7 +29,11 @@ _ADV: Final = (
     r"|mostly|mainly|currently|now|both|personally|honestly|quite|simply|secretly|much|strongly|genuinely"
     r"|already|recently|finally|always|have always|do|only|even|very|pretty|so|presently|officially) )*"
 )
+_DROPPED: Final = "(?:stopped|dropped|quit|abandoned|got rid of|removed|deprecated|retired)"
 _THING: Final = r"(?P<thing>.+)"
+_MONTH: Final = (
+    "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+)
 _FIELD: Final = (
     "finance|marketing|sales|hr|human resources|it|tech|education|healthcare|health care"
     "|logistics|insurance|publishing"
@@ -322,7 +326,7 @@ _IDENTITY: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"(?:{_AM} {_ADV}(?:originally |actually |all the way )?from|i come from|i (?:grew up"
-        rf"|was raised|was born(?: and raised)?) (?:in|on|near|outside)"
+        rf"|was raised|was born(?: and raised)?) (?:in|on|near|outside)(?! (?:the )?(?:\d|{_MONTH}\b))"
         rf"|my home ?town is|my home ?country is|my family is from) (?P<place>{PLACE})",
         Says("user", "origin", "Is from {place}", confidence=0.85, priority=CORE),
     ),
@@ -502,7 +506,7 @@ _PEOPLE: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"{_AM} {_ADV}(?P<rest>married(?: to {NAME})?|divorced|engaged(?: to {NAME})?|widowed"
-        rf"|a widow(?:er)?|single)(?=$|,| and\b| with\b| for\b)",
+        rf"|a widow(?:er)?|single)(?=$|,| now\b| again\b| and\b| with\b| for\b)",
         Says("user", "marital status", "Is {rest}", confidence=0.8, priority=CORE),
     ),
     rule(
@@ -836,15 +840,23 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
         need="replaced",
     ),
     rule(
+        r"we (?P<verb>(?:no longer|(?:don't|do not)(?=.* any ?(?:more|longer)\b)) (?:use|run|deploy"
+        r"|rely on|test on|build)) (?P<tool>.+)",
+        Says("project", "@support", "{verb} {tool}", subject="project", confidence=0.8),
+        Says("project", "@dropped", "{verb} {tool}", subject="project", change="ends"),
+        need="no longer|don't|do not",
+    ),
+    rule(
         r"we (?P<verb>(?:no longer|don't|do not|never) (?:use|support|deploy|maintain|ship|run|write"
         r"|commit|merge|allow|accept|target|mock|push|rely on|test on|build)) (?P<tool>.+)",
         Says("project", "@support", "{verb} {tool}", subject="project", confidence=0.8),
         need="no longer|don't|do not|never",
     ),
     rule(
-        r"we (?:have |'ve )?(?:stopped|dropped|quit|abandoned|got rid of|removed|deprecated"
-        r"|retired) (?:using |supporting |support for )?(?P<tool>.+)",
+        rf"we(?:'ve| have)? (?:{_DROPPED} support(?:ing|"
+        rf" for)|(?P<used>{_DROPPED}(?: using)?)) (?P<tool>.+)",
         Says("project", "@support", "Dropped {tool}", subject="project", confidence=0.75),
+        Says("project", "@dropped", "{used} {tool}", subject="project", change="ends"),
     ),
     rule(
         rf"(?:we|(?:the|our) team)(?:'re| are)? (?P<verb>(?:(?:now|currently|always|only|still|all|also"

@@ -241,7 +241,7 @@ def _draft(
         start=clause.whole,
         end=end,
         subject=slots.same(says.subject.format_map(values).lower()),
-        slot=slots.fill(says.slot, values),
+        slot=slots.fill(says.slot, values, sentence[clause.whole : end]),
         description=" ".join(says.description.format_map(shown).split()),
         hedged=clause.hedged or language.hedge.search(clause.text) is not None,
         reason=reason["why"].strip(" ,，") if reason else "",

@@ -8,7 +8,7 @@ there is none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -225,7 +225,11 @@ def preference(values: Mapping[str, str]) -> str:
 def _domain(thing: str) -> str:
     if thing in _DOMAIN_OF:
         return _DOMAIN_OF[thing]
-    plain = re.sub(r"^(?:使用|[喝吃用坐养])\s?|\s+(?:on|for|in|with) .*$", "", thing)
+    plain = re.sub(
+        r"^(?:使用|[喝吃用坐养])\s?|\s+(?:on|for|in|with|at|over|before|after|during) .*$",
+        "",
+        thing,
+    )
     return _DOMAIN_OF.get(plain, "")
 
 
@@ -327,6 +331,12 @@ _UNTIL_CLAUSE: Final = Regex(
 )
 
 
+def dropped(values: Mapping[str, str]) -> str:
+    """What a tool was used for that is used no longer."""
+    named = _SAID_ENDED.sub("", key(values["tool"]))
+    return tool({"tool": _UNTIL_CLAUSE.split(named)[0].strip()})
+
+
 def first_of_two(values: Mapping[str, str]) -> str:
     """What the first of two tools named together is for."""
     return tool({"tool": values["first"]})
@@ -385,9 +395,112 @@ WORKED_OUT: Final[Mapping[str, Callable[[Mapping[str, str]], str]]] = {
     "@topic": topic,
     "@support": support,
     "@product": product,
+    "@dropped": dropped,
     "@first": first_of_two,
     "@second": second_of_two,
 }
+
+
+_NARROWED: Final = frozenset(
+    ("@preference", "@choice", "@conduct", "@tool", "@product", "@dropped", "@first", "@second")
+)
+_IMPLIED: Final = frozenset(
+    (
+        "web framework (backend)", "web framework (api)", "user interface framework (frontend)",
+        "user interface framework (web)", "web server (web)", "styling (frontend)", "bundler (frontend)",
+        "state management (frontend)", "wiki (docs)",
+    )
+)  # fmt: skip
+"""Parts that a slot is about anyway."""
+_OCCASIONS: Final = _table(
+    """
+    morning: mornings | breakfast | 早上 | 早晨 | 上午 | 早餐
+    noon: lunch | midday | 中午 | 午餐
+    afternoon: afternoons | 下午
+    evening: evenings | dinner | night | nights | tonight | bedtime | 晚上 | 夜里 | 晚餐 | 睡前
+    weekend: weekends | 周末
+    weekday: weekdays | 工作日
+    summer: 夏天
+    winter: 冬天
+    spring: 春天
+    autumn: fall | 秋天
+    work: the office | 上班 | 在公司
+    home: 在家
+    travel: trips | flights | a flight | holiday | vacation | 出差 | 旅行
+    meetings: meeting | 开会 | 会议
+    emails: email | e-mail | e-mails | 邮件
+    reviews: review | code review | code reviews | pull requests | 代码评审
+    """
+)
+_PARTS: Final = _table(
+    """
+    backend: back end | back-end | 后端
+    frontend: front end | front-end | 前端
+    api: 接口
+    docs: documentation | 文档
+    mobile: 移动端 | 手机端
+    ios: 苹果端
+    android: 安卓端
+    desktop: 桌面端
+    client side: client-side | 客户端
+    server side: server-side | 服务端
+    staging: 预发环境 | 测试环境
+    production: prod | 生产环境 | 线上
+    development: dev | 开发环境 | 本地
+    """
+)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+_LATIN_OCCASIONS: Final = [w for w in (*_OCCASIONS, *_OCCASIONS.values()) if w.isascii()]
+_LATIN_PARTS: Final = [w for w in (*_PARTS, *_PARTS.values()) if w.isascii()]
+_OCCASION: Final = Regex(
+    r"\b(?:in|at|on|for|during|before|after|with|over) (?:the |my |our )?(?:early |late )?"
+    rf"({_any_of(_LATIN_OCCASIONS)})\b"
+    rf"|({_any_of(w for w in _OCCASIONS if not w.isascii())})"
+)
+_PART: Final = Regex(
+    rf"\b({_any_of(_LATIN_PARTS)})\b(?! (?:framework|server))"
+    rf"|({_any_of(w for w in _PARTS if not w.isascii())})"
+)
+_OF_A_KIND: Final = Regex(
+    r"\b(?!(?:the|an?|our|my|its|this|that|these|those|all|every|each|any|for|in|on|of|to|as|with|new|from|by|at|into"
+    r"|use|uses|using|run|runs|one|whole|entire|same|own|main|current|other|web|package|issue"
+    r"|message|job) )([a-z][\w-]*)(?:'s)? "
+    r"(service|app|site|portal|dashboard|module|package|repo|project|cluster|worker|client)s?\b"
+    r"(?! (?:manager|framework))"
+    r"|(?:^|[,，]|我们的?|给|为|把|[在的])((?!我们|现在|目前|前端|后端)[\u4e00-\u9fff]{1,6}?(?:服务(?![端器])|站点|网站|模块|仓库|系统|平台"
+    r"|小程序))"
+)
+
+
+def narrowed(slot: str, clause: str) -> str:
+    """`slot` of the part or occasion that `clause` names: what holds there hides nothing elsewhere.
+
+    "Tests of the backend" and "tests of the frontend" are two slots, and so are a drink in the
+    morning and one in the evening.
+    """
+    if not slot or slot.startswith("preferred time"):
+        return slot
+    text = clause.lower()
+    found = {_PARTS.get(one, one) for one in _named(_PART, text)}
+    found |= {_OCCASIONS.get(one, one) for one in _named(_OCCASION, text)}
+    kinds = (" ".join(filter(None, match.groups())) for match in _OF_A_KIND.finditer(text))
+    found |= {one for one in kinds if not known_tool(one)}  # "a React app" is no part of anything
+    parts = [
+        one
+        for one in sorted(found)
+        if f"{slot} ({one})" not in _IMPLIED
+        and not any(one in other for other in (slot, *(found - {one})))
+    ]
+    return f"{slot} ({', '.join(parts)})" if parts else slot
+
+
+def _named(pattern: Regex, text: str) -> list[str]:
+    return [match[1] or match[2] for match in pattern.finditer(text)]
 
 
 _SAME: Final = _table(
@@ -425,17 +538,20 @@ def same(word: str) -> str:
     return _SAME.get(word, word)
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """The slot of `template` for these values, lower case."""
+def fill(template: str, values: Mapping[str, str], clause: str = "") -> str:
+    """The slot of `template` for these values, lower case, of the part that `clause` speaks of."""
     worked_out = WORKED_OUT.get(template)
     if worked_out is not None:
-        return worked_out(values)
+        found = worked_out(values)
+        return narrowed(found, clause) if template in _NARROWED else found
     return key(template.format_map({name: same(key(value)) for name, value in values.items()}))
 
 
 def name(slot: str, subject: str, *, chinese: bool) -> str:
     """What a memory of this slot is called, in the language of the person's words."""
-    shown = _chinese_name(slot) if chinese else slot
+    whole, _, parts = slot.removesuffix(")").partition(" (")
+    narrow = "、".join(map(_in_chinese, parts.split(", "))) if parts else ""
+    shown = slot if not chinese else _chinese_name(whole) + (f"（{narrow}）" if narrow else "")
     if subject in ("user", "project", "assistant"):
         return shown
     return f"{subject}：{shown}" if chinese else f"{subject.capitalize()}: {shown}"
@@ -460,5 +576,5 @@ _SEAM: Final = Regex(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\
 
 def _in_chinese(word: str) -> str:
     """The first Chinese word of the tables for an English one of a slot, else `word`."""
-    tables = (*_FAVOURITES.items(), *_SAME.items())
+    tables = (*_FAVOURITES.items(), *_SAME.items(), *_OCCASIONS.items(), *_PARTS.items())
     return next((said for said, meant in tables if meant == word and not said.isascii()), word)

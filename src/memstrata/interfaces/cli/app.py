@@ -12,6 +12,7 @@ from memstrata.interfaces.cli import (
     consolidate,
     demo,
     door,
+    entities,
     forget,
     lifecycle,
     mcp,
@@ -20,6 +21,7 @@ from memstrata.interfaces.cli import (
     team,
     work,
     worker,
+    workspaces,
 )
 from memstrata.interfaces.cli.door import Reply
 from memstrata.interfaces.cli.pages import wrong
@@ -32,8 +34,10 @@ MODULES: Final = (
     lifecycle,
     consolidate,
     forget,
+    entities,
     team,
     state,
+    workspaces,
     worker,
     mcp,
     bench,

@@ -535,6 +535,63 @@ _AGENTS: Final = {
     "ids": "id 列表",
 }
 
+_ENTITIES: Final = {
+    "See what memories name, join two names of a thing, or part them.": (
+        "查看记忆提到的名称，合并或拆开同一事物的不同叫法。"
+    ),
+    "List the people, libraries and systems that memories name, those of most memories first.": (
+        "列出记忆提到的人、库与系统，提到最多的在前。"
+    ),
+    "Let a name be another one of a thing: what shares it is related, from now on.": (
+        "把一个名称并入某事物：从此共用它的记忆互相关联。"
+    ),
+    "Let a name be a thing of its own again, whoever joined it.": "让一个名称重新独立，不论由谁合并。",
+    "a name, as @arco-design for a package's scope": "一个名称；@arco-design 表示包的作用域",
+    "the thing that it is": "它所指的事物",
+    "{alias} is {of} from now on": "{alias} 从现在起就是 {of}",
+    "{alias} is a thing of its own": "{alias} 已独立",
+    "no memory names anything": "没有记忆提到任何名称",
+    "name": "名称",
+    "written": "写法",
+    "aliases": "别名",
+}
+
+_WORKSPACES: Final = {
+    "Look after the folders of projects.": "管理项目文件夹。",
+    "List the bound workspaces, what they hold and what nobody looked at yet.": (
+        "列出已绑定的工作区、其中的记忆以及尚未过目的记忆。"
+    ),
+    "Bind the workspace of a folder to this home, and take in what it holds.": (
+        "把文件夹所在的工作区绑定到本数据目录，并收入其中的记忆。"
+    ),
+    "Let this home forget a workspace; its files stay, and binding it brings all back.": (
+        "让本数据目录忘记一个工作区；文件保留，重新绑定即全部恢复。"
+    ),
+    "Show what came with a workspace's files, and trust it as shown; changed files ask again.": (
+        "显示随工作区文件而来的记忆，按所示内容信任；文件有变则重新询问。"
+    ),
+    "a folder of the project": "项目的文件夹",
+    "its path, or its key or id as listed": "路径，或列表中的键或 id",
+    "trust what was shown under it, unasked": "直接信任以此摘要显示过的内容",
+    "{name} is bound: {root}": "已绑定 {name}：{root}",
+    "{name} is bound no longer: {root}": "已解除绑定 {name}：{root}",
+    "{n} memories are trusted": "已信任 {n} 条记忆",
+    "trust them as they are? [y/N]": "按所示内容信任吗？[y/N]",
+    "no workspace is bound": "没有绑定任何工作区",
+    "not there": "不存在",
+    "folder": "文件夹",
+    "key": "键",
+    "unreviewed": "未过目",
+    "nothing is left to look at": "没有需要过目的记忆",
+    "to trust them as shown: --digest {digest}": "按所示内容信任：--digest {digest}",
+    "Mend the file of a memory that cannot be read: take a side of its merge conflict, or edit it.": (
+        "修复一条记忆无法读取的文件：选取合并冲突的一方，或自行编辑。"
+    ),
+    "take our side of each conflict": "每处冲突取我方",
+    "take their side of each conflict": "每处冲突取对方",
+    "mend the text in your editor ($EDITOR)": "在编辑器（$EDITOR）里修改文本",
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -546,4 +603,6 @@ CHINESE: Final[Mapping[str, str]] = {
     **_LIFECYCLE,
     **_CONSOLIDATE,
     **_AGENTS,
+    **_ENTITIES,
+    **_WORKSPACES,
 }

@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
         ("archive", archive),
         ("restore", restore),
         ("rm", rm),
+        ("resolve", resolve),
     ):
         command(app, name, PANEL)(function)
 
@@ -168,6 +169,33 @@ def rm(
         lambda out: out.text(say("deleted: {what}", what=_told(held))),
         tuple(_blocked(found)),
     )
+
+
+def resolve(
+    door: Door,
+    id: options.Id,
+    ours: Annotated[bool, typer.Option("--ours", help="take our side of each conflict")] = False,
+    theirs: Annotated[
+        bool, typer.Option("--theirs", help="take their side of each conflict")
+    ] = False,
+    edit: Annotated[
+        bool, typer.Option("--edit", help="mend the text in your editor ($EDITOR)")
+    ] = False,
+    workspace: options.Workspace = None,
+    agent: options.Agent = None,
+) -> Reply:
+    """Mend the file of a memory that cannot be read: take a side of its merge conflict, or edit it."""
+    if ours + theirs + edit != 1:
+        raise Invalid("resolve", "give one of --ours, --theirs, --edit")
+    with door.open() as memory:
+        where: dict[str, Any] = {"workspace": door.workspace(memory, workspace), "agent": agent}
+        if not edit:
+            return _one("resolve", memory.resolve(id, take="ours" if ours else "theirs", **where))
+        path = memory.home / memory.get(id, **where).path
+        return editors.edited(
+            editors.read(str(path)),
+            lambda text: _one("resolve", memory.resolve(id, text=text, **where)),
+        )
 
 
 def _in_editor(memory: Memory, held: Record, expected: int, where: dict[str, Any]) -> Reply:

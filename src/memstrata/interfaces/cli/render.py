@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
     from memstrata.jobs.worker import Worked
+    from memstrata.memory import Review
     from memstrata.pipelines.candidates import Candidate, SourceInfo
     from memstrata.pipelines.consolidate import Consolidation, Made
+    from memstrata.pipelines.entities import Entity
     from memstrata.pipelines.ledger import Spent
     from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
-    from memstrata.pipelines.report import Check, Status
+    from memstrata.pipelines.report import Bound, Check, Status
     from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown
     from memstrata.pipelines.trial import Trial
     from memstrata.pipelines.world import Report
@@ -180,6 +182,47 @@ def hits(out: Out, found: Hits) -> None:
         out.table(headings, rows)
     else:
         out.text(say("nothing found"))
+
+
+def entities(out: Out, found: Sequence[Entity]) -> None:
+    """Named things, those of most memories first."""
+    if not found and out.terminal:
+        out.text(say("no memory names anything"))
+        return
+    rows = [
+        (one.name, str(len(one.memories)), ", ".join(one.spellings), ", ".join(one.aliases))
+        for one in found
+    ]
+    out.table(said("name", "memories", "written", "aliases"), rows)
+
+
+def workspaces(out: Out, found: Sequence[Bound]) -> None:
+    """The bound workspaces."""
+    if not found and out.terminal:
+        out.text(say("no workspace is bound"))
+        return
+    rows = [
+        (
+            one.key,
+            one.name,
+            one.root + ("" if one.there else f" ({say('not there')})"),
+            str(one.memories),
+            str(one.unreviewed),
+        )
+        for one in found
+    ]
+    out.table(said("key", "name", "folder", "memories", "unreviewed"), rows)
+
+
+def review(out: Out, found: Review) -> None:
+    """Memories to look at: whole, for that is what is trusted."""
+    if not found.memories:
+        out.text(say("nothing is left to look at"))
+        return
+    for one in found.memories:
+        record(out, one)
+        out.text("")
+    out.text(say("to trust them as shown: --digest {digest}", digest=found.digest))
 
 
 def _kind(hit: Hit) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
-from memstrata.domain import layout, markdown, records
+from memstrata.domain import evolve, layout, markdown, records
 from memstrata.domain.layout import Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
@@ -17,7 +17,7 @@ from memstrata.domain.memory import (
     Memory,
     normalised_name,
 )
-from memstrata.domain.plan import Put
+from memstrata.domain.plan import Put, Verb
 from memstrata.domain.scope import Key
 from memstrata.domain.tombstones import Tombstones
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, Unavailable
@@ -31,8 +31,8 @@ GUARD_FROM: Final = 4
 """From so many memories on, more than half of a folder gone at once is taken for an accident."""
 
 _EVERY: Final = ("live", "stale", "absent")
-_TAKEN: Final = "its name"
-"""How the problem of a file begins whose name another memory has: it may go without the file changing."""
+_TAKEN: Final = ("its name", "its slot")
+"""How the problem of a file begins whose place another memory has: it may go without the file changing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Found:
     row: Stored
     before: Stored | None
     why: str = ""
+    verb: Verb = "file"
 
 
 def folder(
@@ -60,6 +61,7 @@ def folder(
         if swept:
             report.actions.append(f"removed {swept} temporary files that a killed process left")
     files = world.vault.scan(folder)
+    _follow(world, key, target, report)
     if not fresh and _unchanged(world, key, files):
         return
     rows = rows_of(world, key)
@@ -75,6 +77,15 @@ def folder(
             take_over(world, key, found[at : at + apply.MOST], report)
     except Conflict as error:  # another process was killed since the logs were read
         report.problems.append(Problem(str(folder), f"{error}; the next run takes it over"))
+
+
+def _follow(world: World, key: Key, target: Target, report: Report) -> None:
+    """A workspace that was moved takes its rows along."""
+    every = Listing(presences=_EVERY)
+    first = world.store.memories((key,), every, world.moment(), limit=1) if target.root else []
+    if first and first[0].place.root != target.root:
+        moved = apply.move_rows(world, key, target.root)
+        report.actions.append(f"{moved} memories moved to {target.root}")
 
 
 def _changes(
@@ -207,7 +218,9 @@ def _file(
             return Found(Stored(again, place, digest, str(known.data["author"]), stat), held, "")
         _refuse_sensitive(world, memory, place)
         newest = max(held.memory.version if held else 0, known.version if known else 0)
-        edited = _edited(memory, held, newest, now)
+        trusted = known is not None and known.data.get("why") == apply.REVIEWED
+        ended = _still_ended(world, memory, held)
+        edited = _edited(ended, held, newest, now, trusted=trusted)
         author = held.owner if held else target.owner
         return Found(
             Stored(edited, place, digest, author, stat),
@@ -340,13 +353,18 @@ def _refuse_sensitive(world: World, memory: Memory, place: Place) -> None:
         raise Corrupt(str(place), f"holds {', '.join(kinds)}: not indexed; take it out of the file")
 
 
-def _edited(memory: Memory, held: Stored | None, newest: int, now: datetime) -> Memory:
-    """The next version, as a person wrote it; its sources stay, with their quotes."""
+def _edited(
+    memory: Memory, held: Stored | None, newest: int, now: datetime, *, trusted: bool
+) -> Memory:
+    """The next version, as a person wrote it; its sources stay, with their quotes.
+
+    What was `trusted` as it was is to be looked at again.
+    """
     if held is None:
         made = replace(memory, version=newest + 1)
         return _unreviewed(made) if memory.key.scope == "project" else made
     before = held.memory
-    if before.note == UNREVIEWED:
+    if before.note == UNREVIEWED or trusted:
         memory = _unreviewed(memory)
     return replace(
         memory,
@@ -356,6 +374,23 @@ def _edited(memory: Memory, held: Stored | None, newest: int, now: datetime) -> 
         evidence=_with_quotes(memory.evidence, before.evidence),
         created_at=before.created_at,
         updated_at=max(now, before.updated_at),
+    )
+
+
+def _still_ended(world: World, memory: Memory, held: Stored | None) -> Memory:
+    """An end that the file never said, for the index alone knows it, is not taken back by an edit."""
+    if held is None or held.memory.invalid_at is None or memory.invalid_at is not None:
+        return memory
+    known = world.store.records((memory.key,), memory.id)
+    read = next((line for line in known if line.data.get("digest") == held.digest), None)
+    if read is None or lines.recorded(world, read, memory.key).invalid_at is not None:
+        return memory
+    before = held.memory
+    return replace(
+        memory,
+        invalid_at=before.invalid_at,
+        superseded_by=before.superseded_by,
+        retired_at=before.retired_at,
     )
 
 
@@ -408,7 +443,7 @@ def take_over(world: World, key: Key, found: Sequence[Found], report: Report) ->
                 for one, row in _rows_to_put(world, tx, key, found, report):
                     _say(report, one, row)
                     if one.why and row is one.row:
-                        put = Put(row.memory, "file", "person", one.why)
+                        put = Put(row.memory, one.verb, "person", one.why)
                         line = records.of_put(
                             put, owner=row.owner, digest=row.digest, path=row.place.path
                         )
@@ -439,10 +474,13 @@ def _rows_to_put(
     while left:
         clashes = []
         for one in left:
-            clash = _clash(world, tx, one)
+            placed, ended = _in_time(world, tx, one)
+            clash = _clash(world, tx, placed, {other.row.memory.id for other in ended})
             if clash is None:
-                _put(tx, one.row)
-                done.append((one, one.row))
+                every = [placed, *ended, *_expired_namesakes(world, tx, placed)]
+                for each in every:
+                    _put(tx, each.row)
+                done += [(each, each.row) for each in every]
                 continue
             clashes.append((one, clash))
             if _changes_row(one, clash):
@@ -477,17 +515,81 @@ def _moved_on(world: World, row: Stored) -> bool:
         return True
 
 
-def _clash(world: World, tx: StoreWrite, one: Found) -> Stored | None:
-    """The row marked stale if the file's name belongs to another memory that is valid now."""
+def _in_time(world: World, tx: StoreWrite, one: Found) -> tuple[Found, list[Found]]:
+    """A file that is back, and what took its place in its slot meanwhile: the later one is valid.
+
+    A hand edit is not weighed so: what a person wrote ends nothing by itself.
+    """
+    if one.before is None or one.before.presence != "absent" or one.why:
+        return one, []
+    for other in _others(world, tx, one, "slot"):
+        earlier, later = sorted((one.row, other), key=lambda row: _began(row.memory))
+        at, now = max(map(evolve.began, (earlier.memory, later.memory))), world.clock.now()
+        ended = evolve.ended(earlier.memory, at, later.memory.id, now)
+        why = f"superseded by {later.memory.id} while its file was away"
+        if earlier is other:
+            return one, [Found(replace(other, memory=ended), other, why, "supersede")]
+        return Found(replace(one.row, memory=ended), one.before, why, "supersede"), []
+    return one, []
+
+
+def _began(memory: Memory) -> tuple[datetime, datetime, str]:
+    return evolve.began(memory), memory.created_at, memory.id
+
+
+def _expired_namesakes(world: World, tx: StoreWrite, one: Found) -> list[Found]:
+    """What an active memory made or named by hand supersedes: the expired ones of its name."""
+    now, memory = world.clock.now(), one.row.memory
+    if not one.why or memory.status(now, world.zone) != "active":
+        return []
+    return [
+        Found(
+            replace(other, memory=evolve.ended(other.memory, now, memory.id, now)),
+            other,
+            f"expired; superseded by {memory.id}",
+            "supersede",
+        )
+        for other in tx.named(memory.key, normalised_name(memory.name))
+        if other.memory.id != memory.id
+        and other.presence == "live"
+        and other.memory.status(now, world.zone) == "expired"
+    ]
+
+
+def _others(
+    world: World, tx: StoreWrite, one: Found, place: Literal["name", "slot"]
+) -> list[Stored]:
+    """The other memories that are valid now in the name or slot of a file's, if it is valid itself."""
     memory, now = one.row.memory, world.clock.now()
-    known = one.before is not None and one.before.presence == "live" and not one.why
-    if known or one.row.presence != "live" or memory.status(now, world.zone) != "active":
+    if one.row.presence != "live" or memory.status(now, world.zone) != "active":
+        return []
+    if place == "name":
+        rows = tx.named(memory.key, normalised_name(memory.name))
+    else:
+        rows = tx.slot(memory.key, memory.subject, memory.slot) if memory.slot else []
+    return [
+        other
+        for other in rows
+        if other.memory.id != memory.id
+        and other.memory.status(now, world.zone) == "active"
+        and not other.problem.startswith(_TAKEN)
+    ]
+
+
+def _clash(world: World, tx: StoreWrite, one: Found, ended: Set[str]) -> Stored | None:
+    """The row marked stale if the file's name or slot belongs to another memory (none of `ended`) that is valid now."""
+    if one.before is not None and one.before.presence == "live" and not one.why:
         return None
-    for other in tx.named(memory.key, normalised_name(memory.name)):
-        valid = other.memory.status(now, world.zone) == "active"
-        if other.memory.id != memory.id and valid and not other.problem.startswith(_TAKEN):
+    memory, now = one.row.memory, world.clock.now()
+    for told, shown, others in (
+        (_TAKEN[0], memory.name, _others(world, tx, one, "name")),
+        (_TAKEN[1], memory.slot, _others(world, tx, one, "slot")),
+    ):
+        for other in others:
+            if other.memory.id in ended:
+                continue
             held = one.before or one.row
-            problem = f"{_TAKEN} {memory.name!r} belongs to {other.memory.id} already"
+            problem = f"{told} {shown!r} belongs to {other.memory.id} already"
             return replace(held, presence="stale", since=now, problem=problem, stat=one.row.stat)
     return None
 
