@@ -29,6 +29,8 @@ def database() -> apsw.Connection:
         ("superseded", "USING INDEX memory_successors (key=? AND superseded_by=?)"),
         ("message", "USING INDEX message_ids (realm=? AND id=?)"),
         ("messages", "USING INDEX message_sessions (realm=? AND session=? AND rowid>?)"),
+        ("answered", "USING PRIMARY KEY (realm=? AND key=?)"),
+        ("forget_answers", "USING INDEX answer_times (at<?)"),
         ("records", "USING INDEX record_versions (key=? AND id=?)"),
     ],
 )

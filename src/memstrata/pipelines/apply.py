@@ -43,6 +43,7 @@ from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, OutcomeUnknow
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
+    Answered,
     Cursor,
     Job,
     Lease,
@@ -704,6 +705,13 @@ def count_hits(world: World, hits: Mapping[str, int], keys: Sequence[Key]) -> No
         for id, count in hits.items():
             for _ in range(count):
                 tx.touch(keys, (id,), world.clock.now())
+
+
+def keep_answer(world: World, realm: Realm, key: str, answer: Answered, hours: int) -> None:
+    """Keep what was answered under an idempotency key, for so many hours."""
+    now = world.clock.now()
+    with world.store.transaction() as tx:
+        tx.keep_answer(realm, key, answer, now, now - timedelta(hours=hours))
 
 
 def lease_job(world: World, wanted: Lease) -> Job | None:
