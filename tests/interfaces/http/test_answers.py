@@ -427,3 +427,14 @@ def test_off_is_denied_over_http_too(serve: Serve) -> None:
 def test_a_server_may_be_asked_by_a_memory_of_the_same_process(remote: Remote) -> None:
     with Memory.connect(remote.server.url) as memory:
         assert memory.status() == remote.engine.status()
+
+
+@pytest.mark.promise("settings.live")
+def test_settings_are_changed_over_http(remote: Remote, wire: Wire) -> None:
+    answer = wire("PATCH", "/v1/settings", {"key": "recall.limit", "value": 3})
+    (row,) = (one for one in answer.json["settings"] if one["key"] == "recall.limit")
+    assert (row["value"], row["default"]) == (3, 8)
+    assert remote.settings() == remote.engine.settings()
+    assert remote.configure("capture.exclude", ["ci-*"]) == remote.engine.settings()
+    assert wire("PATCH", "/v1/settings", {"key": "recall.limits", "value": 3}).status == 422
+    assert wire("PATCH", "/v1/settings", {"key": "recall.limit", "value": None}).status == 200

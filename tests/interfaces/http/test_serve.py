@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -146,21 +147,50 @@ def test_a_request_in_flight_is_answered(home: Path) -> None:
         assert process.wait(60) == 0
 
 
-@pytest.mark.promise("http.serve")
-def test_a_second_signal_ends_at_once(home: Path) -> None:
-    with slow(home, "60") as process:
+def is_closed(address: str) -> bool:
+    """Whether nobody listens any more."""
+    host, _, port = address.partition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=30).close()
+    except ConnectionError:
+        return True
+    return False
+
+
+@contextmanager
+def adding(home: Path, seconds: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in the middle of an `add` that takes so long, and its address."""
+    with slow(home, seconds) as process:
         assert process.stderr is not None
         address = process.stderr.readline().split()[-1].removeprefix("http://")
         line = http.client.HTTPConnection(address, timeout=60)
         body = json.dumps({"name": "n", "description": "d"})
         line.request("POST", "/v1/memories", body, {"Content-Type": "application/json"})
-        assert process.stderr.readline() == "adding\n"
+        try:
+            assert process.stderr.readline() == "adding\n"
+            yield process, address
+        finally:
+            line.close()
+
+
+@pytest.mark.promise("http.serve")
+def test_a_second_signal_ends_at_once(home: Path) -> None:
+    with adding(home, "60") as (process, address):
         process.terminate()
+        until(lambda: is_closed(address))  # the first one was heard
         process.terminate()
         assert process.wait(30) == -signal.SIGTERM
-        line.close()
     with Memory.open(home, background=False) as memory:
         assert memory.list().items == ()
+
+
+@pytest.mark.promise("http.serve")
+def test_what_is_in_flight_has_a_time_limit(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("[server]\nshutdown_seconds = 1\n")
+    with adding(home, "60") as (process, _):
+        process.terminate()
+        assert process.wait(30) == 0
 
 
 @pytest.mark.promise("http.serve")
