@@ -105,25 +105,23 @@ class Transport:
     def _sent(
         self, route: Route, url: str, body: bytes | None, headers: dict[str, str], timeout: float
     ) -> urllib3.BaseHTTPResponse:
-        tries = TRIES if route.is_repeatable else 1
-        for left in range(tries - 1, -1, -1):
+        for left in range(TRIES - 1, -1, -1):
             try:
                 answer = self._once(route.method, url, body, headers, timeout)
             except NewConnectionError as error:
                 if not left:
                     raise Unavailable(f"{self.base} cannot be reached: {error}") from error
             except HTTPError as error:
-                if left:
-                    continue
-                if route.is_repeatable:
+                if not route.is_repeatable:
+                    raise OutcomeUnknown(
+                        f"{self.base} did not answer: {error}; outcome unknown"
+                    ) from error
+                if not left:
                     raise Unavailable(f"{self.base} did not answer: {error}") from error
-                raise OutcomeUnknown(
-                    f"{self.base} did not answer: {error}; outcome unknown"
-                ) from error
             else:
-                if answer.status != HTTPStatus.SERVICE_UNAVAILABLE or not left:
+                if not left or not _is_worth_a_try(route, answer.status):
                     return answer
-            time.sleep(_pause(tries - left))
+            time.sleep(_pause(TRIES - left))
         raise Internal("no try was left")  # the last one returned or raised
 
     def _once(
@@ -144,6 +142,13 @@ class Transport:
     def close(self) -> None:
         """Close the connections."""
         self._pool.clear()
+
+
+def _is_worth_a_try(route: Route, status: int) -> bool:
+    """Whether the same request may fare better: one that was not let in did nothing, whatever it is."""
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return True
+    return route.is_repeatable and status == HTTPStatus.SERVICE_UNAVAILABLE
 
 
 def _checked(url: str) -> str:

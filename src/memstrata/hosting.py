@@ -71,6 +71,10 @@ class Hosted:
         seen._realm = asked
         return seen
 
+    def took(self, seen: Verbs) -> None:
+        """What an admin's verbs found at a reconcile is the home's: its own status tells it too."""
+        self._verbs._opened = seen._opened
+
     # -- who asks -----------------------------------------------------------------------------
 
     def tokens(self) -> dict[str, Token]:

@@ -670,8 +670,11 @@ class Verbs:
         None when somebody does, when none lack, or when more than `most` do: then `drain` is the way.
 
         Raises:
+            Invalid: `most` is no number of vectors.
             Unavailable: the disk or the database said no; the rest waits.
         """
+        if most is not None and not _is_count(most):
+            raise Invalid("most", f"{checks.shown(most)} is no number of vectors")
         world = self._world
         if world.sight is None or not world.settings.memory.enabled:
             return None

@@ -319,6 +319,30 @@ def test_a_foreign_origin_is_refused(serve: Serve) -> None:
 
 
 @pytest.mark.promise("http.foreign")
+def test_a_page_of_an_allowed_origin_reads_the_answer(serve: Serve) -> None:
+    remote = serve(**{"server.allowed_origins": ["https://app.example"]})
+    secret = as_token(remote, "reader")
+    wire = Wire(remote.server.url)
+    page = "https://app.example"
+    asked = wire("OPTIONS", "/v1/search", Origin=page, Access_Control_Request_Method="POST")
+    assert asked.status == 204
+    assert "Authorization" in asked.headers["access-control-allow-headers"]
+    assert "POST" in asked.headers["access-control-allow-methods"]
+    read = wire("GET", "/v1/memories", Origin=page, Authorization=f"Bearer {secret}")
+    refused = wire("GET", "/v1/memories", Origin=page)
+    assert (read.status, refused.status) == (200, 401)
+    for answer in (asked, read, refused):
+        assert answer.headers["access-control-allow-origin"] == page
+        assert answer.headers["vary"] == "Origin"
+    own = wire("GET", "/v1/memories", Authorization=f"Bearer {secret}")
+    assert "access-control-allow-origin" not in own.headers
+    foreign = wire("OPTIONS", "/v1/search", Origin="https://evil.example")
+    assert foreign.status == 403
+    assert "access-control-allow-origin" not in foreign.headers
+    wire.close()
+
+
+@pytest.mark.promise("http.foreign")
 def test_the_address_that_was_reached_is_ours() -> None:
     refuse_foreign("10.0.0.7:8765", None, "10.0.0.7", (), ())
     refuse_foreign("[fe80::1]:8765", None, "fe80::1", (), ())

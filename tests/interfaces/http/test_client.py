@@ -151,6 +151,19 @@ def test_what_writes_is_sent_once() -> None:
 
 
 @pytest.mark.promise("http.client")
+def test_what_was_not_let_in_is_tried_again() -> None:
+    busy = answer(
+        429,
+        b'{"code": "unavailable", "detail": "too many", "retryable": true}',
+        "application/problem+json",
+    )
+    done = answer(200, b'{"stored": ["m"], "existing": [], "warnings": []}')
+    with scripted(busy, done) as server, Memory.connect(server.url) as memory:
+        assert memory.session("s").commit([]).stored == ("m",)
+    assert len(server.asked) == 2
+
+
+@pytest.mark.promise("http.client")
 @pytest.mark.parametrize("said", [answer(200, b"<html>"), answer(404, b"{}"), answer(302, b"")])
 def test_another_program_answers(said: bytes) -> None:
     with (

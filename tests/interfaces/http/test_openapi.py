@@ -13,7 +13,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import checks
+from schemathesis import GenerationMode, checks
 from schemathesis.core.result import Ok
 from tests.faults.conftest import in_memory
 
@@ -30,6 +30,7 @@ CHECKS: Final = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
+REJECTED: Final = [*CHECKS, checks.negative_data_rejection]
 STREAM: Final = "GET /v1/events"
 """Its answer has no end; tests of its own read it."""
 OPERATIONS: Final = sorted(
@@ -60,9 +61,12 @@ class Described:
     operations: dict[str, Any]
     ids: dict[str, list[str]]
 
-    def conform(self, label: str, examples: int) -> None:
-        """Send `examples` requests of one operation."""
+    def conform(
+        self, label: str, examples: int, mode: GenerationMode = GenerationMode.POSITIVE
+    ) -> None:
+        """Send `examples` requests of one operation, as described or such as are not."""
         operation, ids = self.operations[label], self.ids
+        checked = CHECKS if mode is GenerationMode.POSITIVE else REJECTED
 
         @settings(
             max_examples=examples,
@@ -72,11 +76,12 @@ class Described:
             phases=(Phase.generate,),
             suppress_health_check=list(HealthCheck),
         )
-        @given(case=operation.as_strategy(), data=st.data())
+        @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
         def check(case: Any, data: st.DataObject) -> None:
-            for name in set(case.path_parameters or ()) & set(ids):
+            known = set(ids) if mode is GenerationMode.POSITIVE else set()
+            for name in set(case.path_parameters or ()) & known:
                 case.path_parameters[name] = data.draw(st.sampled_from(ids[name]))
-            case.validate_response(case.call(), checks=CHECKS)
+            case.validate_response(case.call(), checks=checked)
 
         check()
 
@@ -125,6 +130,20 @@ def test_answers_are_as_described(described: Described, label: str) -> None:
 @pytest.mark.parametrize("label", [one for one in OPERATIONS if one != STREAM])
 def test_many_answers_are_as_described(described: Described, label: str) -> None:
     described.conform(label, 300)
+
+
+def inputs(label: str) -> bool:
+    """Whether an operation takes anything that could be wrong."""
+    method, path = label.split()
+    operation = openapi.document()["paths"][path][method.lower()]
+    return bool(operation.get("parameters") or operation.get("requestBody"))
+
+
+@pytest.mark.long
+@pytest.mark.promise("http.described")
+@pytest.mark.parametrize("label", [one for one in OPERATIONS if one != STREAM and inputs(one)])
+def test_what_is_not_described_is_refused(described: Described, label: str) -> None:
+    described.conform(label, 60, GenerationMode.NEGATIVE)
 
 
 @pytest.mark.promise("http.described")

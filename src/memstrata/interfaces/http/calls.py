@@ -129,6 +129,8 @@ class Desk:
         verbs = self._hosted.seen_by(owner)
         self._place(identity, route, given)
         value, shown = _called(verbs, request, given)
+        if route.long:
+            self._hosted.took(verbs)
         if route.verb == "status" and identity.role != "admin":
             value = limited(value)
         if isinstance(value, Rendered):
@@ -173,10 +175,22 @@ def _called(verbs: Verbs, request: Request, given: dict[str, Any]) -> tuple[Any,
         return getattr(verbs.session(opening.pop("session"), **opening), route.name)(**own), None
     opening.setdefault("channel", CHANNEL)
     document = getattr(verbs, route.owner)(**opening)
-    before = request.headers.get(SHOWN.lower(), "")
-    document.shown = int(before) if _NUMBER.fullmatch(before) else None
+    document.shown = _shown(request.headers.get(SHOWN.lower()))
     value = getattr(document, route.name)(**own)
     return value, document.shown
+
+
+def _shown(said: str | None) -> int | None:
+    """The revision that a thread was shown last, as it says itself.
+
+    Raises:
+        Invalid: it is no number.
+    """
+    if said is None:
+        return None
+    if not _NUMBER.fullmatch(said) or said.startswith("-"):
+        raise Invalid(SHOWN, f"{checks.shown(said)} is no revision")
+    return int(said)
 
 
 def _imported(verbs: Verbs, own: dict[str, Any]) -> Any:

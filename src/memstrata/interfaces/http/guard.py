@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -23,6 +23,8 @@ from memstrata.interfaces.http.calls import Reply, refusal
 from memstrata.interfaces.http.identity import Doorkeeper, Identity, refuse_foreign
 from memstrata.interfaces.http.limits import Buckets
 from memstrata.interfaces.http.metrics import Metrics
+from memstrata.pipelines.answers import FIELD as KEY
+from memstrata.routes import SHOWN
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -34,6 +36,12 @@ IDENTITY: Final = "memstrata.identity"
 """Where the scope of a request says who asks (an `Identity`), also to what is mounted."""
 OPEN: Final = ("/healthz", "/readyz", "/openapi.json")
 """Paths that tell nothing of anybody and need no token."""
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+    "Access-Control-Allow-Headers": f"Authorization, Content-Type, If-Match, If-None-Match, {KEY}, {SHOWN}",
+    "Access-Control-Max-Age": "600",
+}
+"""What a browser is told that asks whether a page of an allowed origin may send a request."""
 _LOGGER: Final = logging.getLogger("memstrata")
 _ACCESS: Final = logging.getLogger("memstrata.access")
 
@@ -47,6 +55,8 @@ class _Exchange:
     headers: dict[bytes, bytes]
     began: float
     identity: Identity | None = None
+    origin: str = ""
+    """Of a page elsewhere that may read the answer; `""` for none."""
     status: int = 0
     sent: int = 0
     over: bool = False
@@ -57,6 +67,8 @@ class _Exchange:
             return
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            if self.origin:
+                message["headers"] = [*message.get("headers", ()), *_shared(self.origin)]
         elif message["type"] == "http.response.body":
             self.sent += len(message.get("body", b""))
         await self.send(message)
@@ -110,6 +122,10 @@ class Guard:
             else self._settings.deadline_seconds
         )
         try:
+            self._look(exchange)
+            if exchange.origin and scope["method"] == "OPTIONS":
+                await respond(exchange.sending, Reply(204, headers=_PREFLIGHT))
+                return
             self._admit(exchange)
             async with asyncio.timeout(patience):
                 body = await self._body(exchange, receive)
@@ -122,18 +138,28 @@ class Guard:
             _LOGGER.error("http.failed %s", type(error).__name__, exc_info=error)
             await exchange.refuse(Internal("the request could not be answered"))
 
+    def _look(self, exchange: _Exchange) -> None:
+        """Look where a request comes from.
+
+        Raises:
+            Denied: from elsewhere.
+        """
+        settings = self._settings
+        local = (exchange.scope.get("server") or ("", 0))[0]
+        origin = exchange.header(b"origin") if b"origin" in exchange.headers else None
+        host = exchange.header(b"host")
+        refuse_foreign(host, origin, local, settings.allowed_hosts, settings.allowed_origins)
+        if origin in settings.allowed_origins:
+            exchange.origin = origin or ""
+
     def _admit(self, exchange: _Exchange) -> None:
         """Let in who may, as who they are.
 
         Raises:
             MemstrataError: why not.
         """
-        scope, settings = exchange.scope, self._settings
+        scope = exchange.scope
         address = (scope.get("client") or ("", 0))[0]
-        local = (scope.get("server") or ("", 0))[0]
-        origin = exchange.header(b"origin") if b"origin" in exchange.headers else None
-        host = exchange.header(b"host")
-        refuse_foreign(host, origin, local, settings.allowed_hosts, settings.allowed_origins)
         caller = address
         if scope["path"] not in OPEN:
             try:
@@ -142,7 +168,9 @@ class Guard:
                 self._slow_down(f"unknown {address}")
                 raise
             exchange.identity = scope[IDENTITY] = found
-            caller = found.id or address
+            if found.paths:
+                return  # the owner on this machine, who could do as much without us
+            caller = found.id
         self._slow_down(caller)
 
     def _slow_down(self, caller: str) -> None:
@@ -215,6 +243,13 @@ class Guard:
             "from": (scope.get("client") or ("", 0))[0],
         }
         _ACCESS.info("%s", json.dumps(line))
+
+
+def _shared(origin: str) -> Iterator[tuple[bytes, bytes]]:
+    """What lets a page of another origin read an answer."""
+    yield b"access-control-allow-origin", origin.encode("latin-1")
+    yield b"access-control-expose-headers", f"ETag, {SHOWN}, Retry-After".encode()
+    yield b"vary", b"Origin"
 
 
 async def respond(send: Send, reply: Reply, *, close: bool = False) -> None:

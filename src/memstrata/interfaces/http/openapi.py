@@ -126,7 +126,8 @@ _REFS: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_-][A-Za-z0-9.
 _NAME: Final[Schema] = {"type": "string", "minLength": 1, "maxLength": 256}
 _COUNTED: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 2**53 - 1}
 _NARROWER: Final[Mapping[str, Schema]] = {
-    **dict.fromkeys(("id", "agent", "user", "channel"), _REFS),
+    **dict.fromkeys(("id", "user", "channel"), _REFS),
+    "agent": {"type": "string", "pattern": r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,127})?$"},
     **dict.fromkeys(("session", "author"), _NAME),
     **dict.fromkeys(("expected_version", "old", "version"), _COUNTED),
     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_HITS},
