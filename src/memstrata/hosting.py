@@ -86,7 +86,7 @@ class Hosted:
         stat = self._world.vault.stat(tokens.TOKENS)
         with self._lock:
             known = self._known
-        if stat is None or stat != known.stat:
+        if stat != known.stat:
             known = _Known(stat, tokens.listed(self._world))
             with self._lock:
                 self._known = known

@@ -295,6 +295,19 @@ def test_a_body_that_is_too_large(serve: Serve) -> None:
     assert said.startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.promise("http.limits")
+def test_a_body_that_was_cut_off_does_nothing(remote: Remote, wire: Wire) -> None:
+    body = b'{"name": "n", "description": "d"}'
+    head = (
+        b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 100\r\n\r\n"
+    )
+    with socket.create_connection((remote.server.host, remote.server.port), timeout=30) as line:
+        line.sendall(head + body)
+    until(lambda: 'status="422"' in wire("GET", "/metrics").data.decode())
+    assert remote.list().items == ()
+
+
 def _raw(remote: Remote, request: bytes) -> bytes:
     with socket.create_connection((remote.server.host, remote.server.port), timeout=30) as line:
         line.sendall(request)

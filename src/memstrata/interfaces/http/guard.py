@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from memstrata.errors import Internal, MemstrataError, Unavailable
+from memstrata.errors import Internal, Invalid, MemstrataError, Unavailable
 from memstrata.hosting import Hosted
 from memstrata.interfaces.http import problems
 from memstrata.interfaces.http.calls import Reply, refusal
@@ -183,6 +183,7 @@ class Guard:
 
         Raises:
             TooLarge: it is larger than is taken.
+            Invalid: whoever sent it went away meanwhile.
         """
         most = self._settings.max_body_bytes
         said = exchange.header(b"content-length")
@@ -192,12 +193,14 @@ class Guard:
         size = 0
         while True:
             message = await receive()
+            if message["type"] != "http.request":
+                raise Invalid("body", "was cut off")
             part = message.get("body", b"")
             size += len(part)
             if size > most:
                 raise problems.TooLarge("body", f"is larger than {most:,} bytes")
             parts.append(part)
-            if message["type"] != "http.request" or not message.get("more_body"):
+            if not message.get("more_body"):
                 return b"".join(parts)
 
     async def _within(self, exchange: _Exchange, receive: Receive, patience: float) -> None:
