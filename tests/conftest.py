@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.doubles import FakeClock
@@ -16,6 +17,29 @@ pytest.register_assert_rewrite(
 )
 
 Open = Callable[..., Memory]
+DOORS = ("embedded", "connected")
+BEHIND_BOTH = (
+    "tests.test_facade",
+    "tests.test_team",
+    "tests.cases.test_memory_cases",
+    "tests.cases.test_team_cases",
+    "tests.pipelines.test_lifecycle",
+    "tests.pipelines.test_read",
+    "tests.pipelines.test_add",
+)
+"""Modules whose tests run on an embedded memory, and once more on a server's."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run some modules through both doors."""
+    if "door" in metafunc.fixturenames and metafunc.module.__name__ in BEHIND_BOTH:
+        metafunc.parametrize("door", DOORS, indirect=True)
+
+
+@pytest.fixture
+def door(request: pytest.FixtureRequest) -> str:
+    """How a test reaches its memory: in its own process unless its module is tested both ways."""
+    return str(getattr(request, "param", "embedded"))
 
 
 @pytest.fixture(autouse=True)
@@ -44,14 +68,21 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_memory(home: Path, clock: FakeClock) -> Iterator[Open]:
+def open_memory(home: Path, clock: FakeClock, door: str) -> Iterator[Open]:
     """Opens the home, as often as asked, in UTC unless told; everything is closed at the end."""
+    if door == "connected":
+        from tests.served import Remote
+
+        opened: Callable[..., Any] = Remote.open
+    else:
+        opened = Memory.open
     with ExitStack() as stack:
 
         def open_one(**given: object) -> Memory:
             settings = {"timezone": "UTC", **given.pop("settings", {})}  # type: ignore[dict-item]
             chosen = {"home": home, "clock": clock, "background": False, **given}
-            return stack.enter_context(Memory.open(settings=settings, **chosen))  # type: ignore[arg-type]
+            found: Memory = stack.enter_context(opened(settings=settings, **chosen))
+            return found
 
         yield open_one
 

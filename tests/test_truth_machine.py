@@ -27,7 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from tests.doubles import FakeClock
-from tests.faults.conftest import _in_memory
+from tests.faults.conftest import in_memory
 from tests.faults.oracle import faults
 
 from memstrata import Conflict, Invalid, Memory, NotFound
@@ -118,7 +118,7 @@ class Truth(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = TemporaryDirectory(prefix="memstrata-truth-", dir=_in_memory())
+        self.folder = TemporaryDirectory(prefix="memstrata-truth-", dir=in_memory())
         self.home = Path(self.folder.name).resolve() / "home"
         self.clock = FakeClock(datetime(2026, 3, 14, 9, 30, tzinfo=UTC))
         self.facts: dict[str, Fact] = {}

@@ -60,7 +60,7 @@ def _verb(
 
     @wraps(verb)
     async def run(self: AsyncVerbs, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self.threads.run(verb, self.sync, *args, **kwargs)
+        return await self.threads.run(getattr(self.sync, verb.__name__), *args, **kwargs)
 
     return run
 
@@ -72,7 +72,7 @@ def _chat(
 
     @wraps(verb)
     async def run(self: AsyncSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self.threads.run(verb, self.sync, *args, **kwargs)
+        return await self.threads.run(getattr(self.sync, verb.__name__), *args, **kwargs)
 
     return run
 
@@ -84,7 +84,7 @@ def _of_document(
 
     @wraps(verb)
     async def run(self: AsyncMemoryDocument, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self.threads.run(verb, self.sync, *args, **kwargs)
+        return await self.threads.run(getattr(self.sync, verb.__name__), *args, **kwargs)
 
     return run
 
@@ -161,6 +161,8 @@ class AsyncVerbs:
 
     search = _verb(Verbs.search)
     search_conversations = _verb(Verbs.search_conversations)
+    sessions = _verb(Verbs.sessions)
+    messages = _verb(Verbs.messages)
     add = _verb(Verbs.add)
     get = _verb(Verbs.get)
     list = _verb(Verbs.list)
@@ -196,11 +198,15 @@ class AsyncVerbs:
     reconcile = _verb(Verbs.reconcile)
     status = _verb(Verbs.status)
     doctor = _verb(Verbs.doctor)
+    ledger = _verb(Verbs.ledger)
     workspace_of = _verb(Verbs.workspace_of)
     test_extraction = _verb(Verbs.test_extraction)
     config = _verb(Verbs.config)
     settings = _verb(Verbs.settings)
     configure = _verb(Verbs.configure)
+    create_token = _verb(Verbs.create_token)
+    tokens = _verb(Verbs.tokens)
+    revoke_token = _verb(Verbs.revoke_token)
 
     async def session(
         self,

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import ClassVar, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 from zoneinfo import ZoneInfo
 
 from memstrata import log
@@ -36,6 +36,9 @@ from memstrata.pipelines.sight import Sight
 from memstrata.pipelines.world import Hosts, World
 from memstrata.ports import Clock, Embedder, Model, Scanner
 from memstrata.settings import GatesSettings, Loaded, Settings, at_once, for_workspace, load
+
+if TYPE_CHECKING:
+    from memstrata.client import Connected
 
 DEFAULT_HOME: Final = "~/.memstrata"
 
@@ -95,6 +98,20 @@ class Memory(Verbs):
             made._holder.start()
         return made
 
+    @staticmethod
+    def connect(url: str, *, token: str | None = None) -> Connected:
+        """The memory that a server has at `url`, with the same verbs: `memstrata serve` says where.
+
+        Without a token only a server on this machine answers, as long as its home has none. Nothing is
+        sent before the first verb.
+
+        Raises:
+            Invalid: a URL or a token that is none.
+        """
+        from memstrata.client import Connected  # an embedded memory never needs it, nor urllib3
+
+        return Connected(url, token)
+
     def __enter__(self) -> Self:
         return self
 
@@ -105,6 +122,12 @@ class Memory(Verbs):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class Host(Memory):
+    """A process that serves a home to others."""
+
+    role = "server"
 
 
 class Worker(Memory):
@@ -154,6 +177,11 @@ class AsyncMemory(AsyncVerbs):
             threads.close()
             raise
         return cls(memory, threads)
+
+    @classmethod
+    async def connect(cls, url: str, *, token: str | None = None) -> Self:
+        """The memory that a server has; see `Memory.connect`."""
+        return cls(Memory.connect(url, token=token), Threads())
 
     async def __aenter__(self) -> Self:
         return self

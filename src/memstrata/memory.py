@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from enum import Enum
 from os import PathLike
 from pathlib import Path
 from random import random
+from secrets import token_urlsafe
 from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
@@ -24,9 +25,11 @@ from memstrata.domain.memory import (
     reason_note,
 )
 from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
-from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
+from memstrata.domain.scope import LOCAL_SPACE, Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.sides import Side
 from memstrata.domain.times import day, instant
+from memstrata.domain.token import NewToken, Token, parse_role, parse_space
+from memstrata.domain.turn import Message
 from memstrata.errors import Conflict, Denied, Invalid
 from memstrata.importers import Imported
 from memstrata.importers import run as run_import
@@ -43,12 +46,14 @@ from memstrata.pipelines import (
     consolidate,
     entities,
     lanes,
+    ledger,
     lifecycle,
     read,
     recall,
     reconcile,
     redo,
     report,
+    token,
     trial,
     trust,
 )
@@ -59,8 +64,9 @@ from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.consolidate import Consolidation
 from memstrata.pipelines.entities import Alias, Entity
 from memstrata.pipelines.forget import Receipt
+from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.lifecycle import Deleted
-from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
+from memstrata.pipelines.read import Hits, Kind, Page, Record, SessionInfo, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
 from memstrata.pipelines.trial import Trial
@@ -241,6 +247,34 @@ class Verbs:
         )
         return Hits(
             [read.message_hit(hit) for hit in found], degraded, world.settings.search.profile
+        )
+
+    def sessions(self, *, user: str | None = None) -> tuple[SessionInfo, ...]:
+        """The conversations of `user`, in the order in which they began."""
+        world, view = self._reader(None, None, user)
+        return read.sessions(world, view)
+
+    def messages(
+        self,
+        session: str,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> Page[Message]:
+        """What was said in a conversation, oldest first: in no workspace and in the reader's own.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, None, user)
+        return read.messages(
+            world,
+            view,
+            checks.identity("session", session),
+            limit=_limit(limit, MOST_HITS),
+            cursor=0 if cursor is None else _number(cursor),
         )
 
     # -- memories -----------------------------------------------------------------------------
@@ -779,7 +813,7 @@ class Verbs:
             self._world,
             owner,
             session=None if session is None else checks.identity("session", session),
-            cursor=0 if cursor is None else _number(cursor, "reads"),
+            cursor=0 if cursor is None else _number(cursor),
             limit=_limit(limit, MOST_HITS),
         )
 
@@ -1014,8 +1048,11 @@ class Verbs:
         None when somebody does, when none lack, or when more than `most` do: then `drain` is the way.
 
         Raises:
+            Invalid: `most` is no number of vectors.
             Unavailable: the disk or the database said no; the rest waits.
         """
+        if most is not None and not _is_count(most):
+            raise Invalid("most", f"{checks.shown(most)} is no number of vectors")
         world = self._world
         if world.sight is None or not world.settings.memory.enabled:
             return None
@@ -1057,6 +1094,10 @@ class Verbs:
         """Every check of the home, each with what it found and what to do."""
         return report.doctor(self._world, self._realm, self.reconcile(), self._lock.holder())
 
+    def ledger(self) -> Mapping[str, Spent]:
+        """What the model calls of this home have cost since local midnight, by their purpose."""
+        return ledger.today(self._world)
+
     def workspace_of(self, path: Path_) -> bind.Workspace | None:
         """The bound workspace that `path` lies in, or None.
 
@@ -1064,6 +1105,44 @@ class Verbs:
             Invalid: no such folder.
         """
         return bind.find(self._world, bind.workspace_path(path))
+
+    def create_token(
+        self,
+        *,
+        role: str = "writer",
+        space: str = LOCAL_SPACE,
+        user: str | None = None,
+        note: str = "",
+    ) -> NewToken:
+        """Make a token with which a client of the server speaks for `user` (the owner unless given).
+
+        A reader reads, a writer changes what is that user's, an admin looks after the home and may name
+        any user. `secret` is in the result and nowhere else: the home keeps a digest.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Corrupt: `tokens.json` cannot be read.
+        """
+        owner = self._realm if user is None else realm(parse_space(space), user)
+        parse_space(space)
+        return token.create(self._world, owner, parse_role(role), note, lambda: token_urlsafe(32))
+
+    def tokens(self) -> tuple[Token, ...]:
+        """Every token of the home, without its secret, oldest first.
+
+        Raises:
+            Corrupt: `tokens.json` cannot be read.
+        """
+        return tuple(token.listed(self._world).values())
+
+    def revoke_token(self, id: str) -> Token:
+        """Take a token away; from the next request on it opens nothing.
+
+        Raises:
+            NotFound: there is no such token.
+            Corrupt: `tokens.json` cannot be read.
+        """
+        return token.revoke(self._world, _id(id))
 
     def config(self) -> tuple[tuple[str, object, str], ...]:
         """(key, value, origin) of every setting; of a key only its last four characters."""
@@ -1406,10 +1485,10 @@ def _version(field: str, value: object) -> int:
     return value
 
 
-def _number(value: object, verb: str = "why") -> int:
-    """A cursor of `verb`: the number of the last row seen."""
+def _number(value: object) -> int:
+    """A cursor that is the number of the last one seen."""
     if not isinstance(value, str) or not _CURSOR.fullmatch(value):
-        raise Invalid("cursor", f"is none that `{verb}` gave")
+        raise Invalid("cursor", "is none that an earlier page gave")
     return int(value)
 
 

@@ -203,6 +203,16 @@ class ToolRead:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that is given again: `digest` is the request's, `tag` the answer's ETag (`""`: none)."""
+
+    digest: str
+    status: int
+    tag: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """How far a session has been extracted: the `position` of the last message done, 0 for none."""
 
@@ -900,6 +910,10 @@ class StoreRead(Protocol):
         """Verdicts, newest first; with `after` only rows numbered below it (0: from the newest)."""
         ...
 
+    def answered(self, realm: Realm, key: str, since: datetime) -> Answered | None:
+        """What was answered under an idempotency key of the realm since `since`; None for nothing."""
+        ...
+
     def verdict_counts(self, realm: Realm) -> dict[str, int]:
         """How many of each verdict."""
         ...
@@ -987,6 +1001,12 @@ class StoreWrite(StoreRead, Protocol):
 
     def add_read(self, realm: Realm, read: ToolRead, *, most: int, before: datetime) -> None:
         """Append what an agent read; the realm keeps its newest `most`, and in time none older than `before`."""
+        ...
+
+    def keep_answer(
+        self, realm: Realm, key: str, answer: Answered, now: datetime, since: datetime
+    ) -> None:
+        """Keep an answer under an idempotency key; forget every answer of before `since`."""
         ...
 
     def enqueue(

@@ -216,6 +216,38 @@ class WorkerSettings(_Table):
     )
 
 
+class ServerSettings(_Table):
+    """[server]"""
+
+    host: str = Field("127.0.0.1", description="where `memstrata serve` listens")
+    port: int = Field(8765, ge=0, le=65_535, description="its port; 0: any that is free")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="names in a request's Host that are ours besides localhost"
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="origins (https://app.example) whose pages may call, besides our own"
+    )
+    max_body_bytes: int = Field(
+        16_777_216, ge=1_024, le=1_073_741_824, description="a larger body of a request is refused"
+    )
+    deadline_seconds: float = Field(
+        30, gt=0, le=3_600, description="after so long a request is answered with `unavailable`"
+    )
+    long_seconds: float = Field(
+        3_600, gt=0, le=86_400, description="the same for work that is waited for (drain, reindex)"
+    )
+    requests_per_second: float = Field(
+        50, ge=0, le=1_000_000, description="of one token or address, in the long run; 0: no limit"
+    )
+    burst: int = Field(
+        200, ge=1, le=1_000_000, description="requests that one token or address may make at once"
+    )
+    shutdown_seconds: float = Field(
+        10, ge=0, le=600, description="how long requests in flight may take when the server ends"
+    )
+    access_log: bool = Field(True, description="one line of JSON on stderr for each request")
+
+
 class LogSettings(_Table):
     """[log]"""
 
@@ -272,6 +304,7 @@ class Settings(BaseModel):
     budget: BudgetSettings = BudgetSettings.model_construct()
     worker: WorkerSettings = WorkerSettings.model_construct()
     team: TeamSettings = TeamSettings.model_construct()
+    server: ServerSettings = ServerSettings.model_construct()
     log: LogSettings = LogSettings.model_construct()
     tokens: TokensSettings = TokensSettings.model_construct()
 
@@ -284,6 +317,7 @@ NEEDS_RESTART: Final = (
     "embedding.",
     "tokens.",
     "worker.",
+    "server.",
     "log.",
 )
 """What an open home does not take up until it is opened again: keys, or how they begin."""

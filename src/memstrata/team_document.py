@@ -38,6 +38,15 @@ class MemoryDocument:
         self._thread = thread
         self._place = place
 
+    @property
+    def shown(self) -> int | None:
+        """The revision that this object was shown last, from which its next save is taken to be made."""
+        return self._thread.shown
+
+    @shown.setter
+    def shown(self, rev: int | None) -> None:
+        self._thread.shown = rev
+
     def read(self, *, rev: int | None = None) -> Shown:
         """The document as it stands; with `rev` an older revision, which does not count as shown.
 

@@ -22,6 +22,7 @@ from memstrata.domain.terms import Term, query_terms
 from memstrata.domain.turn import Message, Role
 from memstrata.errors import Conflict, Internal
 from memstrata.ports import (
+    Answered,
     Cursor,
     FileStat,
     Job,
@@ -1076,6 +1077,30 @@ class StoreContract:
         assert store.backlog(ANN, "s1", 9) == Backlog(3, 0, None)
         assert store.backlog(ANN, "s1", 2) == Backlog(2, 0, None)
         assert store.backlog(BOB, "s1", 9) == Backlog(0, 0, None)
+
+    def test_answers_are_given_again_for_a_while(self, store: Store) -> None:
+        one, other = Answered("d1", 201, '"1"', '{"id":"m1"}'), Answered("d2", 200, "", "{}")
+        with store.transaction() as write:
+            write.keep_answer(ANN, "k", one, day(3), day(2))
+            write.keep_answer(BOB, "k", other, day(3), day(2))
+        assert store.answered(ANN, "k", day(3)) == one
+        assert store.answered(BOB, "k", day(3)) == other
+        assert store.answered(ANN, "other", day(1)) is None
+        assert store.answered(ANN, "k", day(4)) is None, "too old"
+        with store.transaction() as write:
+            write.keep_answer(ANN, "k", other, day(5), day(4))
+        assert store.answered(ANN, "k", day(1)) == other
+        assert store.answered(BOB, "k", day(1)) is None, "forgotten"
+
+    def test_an_answer_goes_with_the_memory_it_tells_of(self, store: Store) -> None:
+        with store.transaction() as write:
+            write.put(row(memory(id="mem_a")))
+            for key, body in (("k1", '{"id":"mem_a"}'), ("k2", '{"id":"mem_b"}')):
+                write.keep_answer(BOB, key, Answered("d", 201, "", body), day(3), day(2))
+        with store.transaction() as write:
+            write.drop(ANNS, "mem_a")
+        assert store.answered(BOB, "k1", day(3)) is None
+        assert store.answered(BOB, "k2", day(3)) is not None
 
     def test_verdicts_newest_first(self, store: Store) -> None:
         rows = [

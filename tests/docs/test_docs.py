@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.served import Remote
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -109,3 +111,33 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.promise("docs.true")
+def test_the_page_of_the_server_is_true(tmp_path: Path, outside: dict[str, str]) -> None:
+    """Its Python and its requests, on a server of a home of their own."""
+    page = ROOT / "docs/explanation/server.md"
+    with Remote.open(home=tmp_path / "home", background=False) as memory:
+        url = memory.server.url
+        (python,) = blocks(page, "python")
+        done = subprocess.run(
+            [sys.executable, "-c", python.replace("http://127.0.0.1:8765", url)],
+            env=outside,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Nomad" in done.stdout
+        (requests,) = blocks(page, "sh")
+        for line in requests.splitlines():
+            ran = subprocess.run(
+                ["bash", "-c", line.replace("curl", "curl --fail-with-body")],
+                env={**outside, "URL": url},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ran.returncode == 0, (line, ran.stdout)
+            assert json.loads(ran.stdout)
+        assert [one.name for one in memory.list(text="lamp").items] == ["lamp"]

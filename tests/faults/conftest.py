@@ -13,7 +13,8 @@ _MEMORY = Path("/dev/shm")
 _ROOM = 32 * 2**20
 
 
-def _in_memory() -> Path | None:
+def in_memory() -> Path | None:
+    """A folder in memory, None where there is none with room."""
     if not (_MEMORY.is_dir() and os.access(_MEMORY, os.W_OK)):
         return None
     room = os.statvfs(_MEMORY)
@@ -23,5 +24,5 @@ def _in_memory() -> Path | None:
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
     """A folder that is gone after the test."""
-    with TemporaryDirectory(prefix="memstrata-", dir=_in_memory()) as found:
+    with TemporaryDirectory(prefix="memstrata-", dir=in_memory()) as found:
         yield Path(found).resolve()

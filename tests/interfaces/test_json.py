@@ -88,7 +88,6 @@ def test_every_command_answers_with_one_document(
         "trace": (id,),
         "history": (id,),
         "why": (),
-        "log": ("--reads",),
         "extract": (),
         "reindex": (),
         "vectors rebuild": (),
@@ -124,6 +123,9 @@ def test_every_command_answers_with_one_document(
         "candidates reject": (other,),
         "forget": (id, "--yes", "--verify"),
         "resolve": (broken, "--ours"),
+        "log": (),
+        "token create": (),
+        "token list": (),
     }
     codes = {"config test": 7}  # no model is set
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}
@@ -134,6 +136,11 @@ def test_every_command_answers_with_one_document(
         env = bundled if command == "vectors rebuild" else {}
         runs[command] = cli(*command.split(), *arguments, "--json", env=env)
     assert {*runs, "mcp"} == commands(), "stdout of mcp is the protocol's"
+    runs["token revoke"] = cli(
+        "token", "revoke", runs["token create"].json["token"]["id"], "--json"
+    )
+    # A server answers when it has ended: tests of its own end it.
+    assert set(runs) == commands() - {"serve"}
     for command, ran in runs.items():
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command

@@ -414,7 +414,7 @@ def test_the_log_of_reads_holds_no_text(cli: Run, home: Path) -> None:
     ]
     whole = cli("log", "--reads", "--json")
     assert [one["tool"] for one in whole.json["items"]] == ["search_memory"] + [
-        one["tool"] for one in cli("log", "--session", "chat-7", "--json").json["items"]
+        one["tool"] for one in cli("log", "--reads", "--session", "chat-7", "--json").json["items"]
     ]
     for word in ("gherkin", "green", "lamp", "mem_none"):
         assert word not in ran.out + whole.out

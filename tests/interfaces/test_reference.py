@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 
-from memstrata.interfaces.cli import reference
+from memstrata.interfaces.cli import app, reference, verbs
+from memstrata.routes import ROUTES, all_verbs
 from memstrata.settings import KEYS
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -24,3 +26,16 @@ def test_up_to_date(name: str, tmp_path: Path) -> None:
 def test_every_setting_has_its_row() -> None:
     page = (DOCS / "settings.md").read_text("utf-8")
     assert [key for key in KEYS if f"| `{key}` |" not in page] == []
+
+
+@pytest.mark.promise("verbs.table")
+def test_every_verb_has_a_cell_for_each_door_or_a_reason() -> None:
+    assert sorted(verbs.COMMANDS) == sorted(all_verbs())
+    command = typer.main.get_command(app.build())
+    there = {path.partition(" ")[2] for path, _ in reference.leaves(command, app.NAME)}
+    named = set(verbs.commands()) - {"team"}
+    assert named - there == set(), "commands that do not exist"
+    assert there - named == set(verbs.NO_VERB), "commands that the table leaves out"
+    page = (DOCS / "verbs.md").read_text("utf-8")
+    for route in ROUTES:
+        assert f"`{route.method} {route.path}`" in page

@@ -23,9 +23,17 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "candidates": "candidates",
     "doctor": "checks",
     "entities": "entities",
+    "team.history": "revisions",
+    "private.history": "revisions",
+    "sessions": "sessions",
+    "settings": "settings",
+    "configure": "settings",
+    "workspace_of": "workspace",
+    "fill_vectors": "worked",
     "workspaces": "workspaces",
+    "tokens": "tokens",
 }
-"""Verbs that return a sequence: the name it has in the object that goes over the wire."""
+"""Verbs whose result is no object: the name it has in the object that goes over the wire, as its first member."""
 
 ATTRIBUTES: Final = ("degraded", "profile")
 """What a sequence of hits says of itself, beside its items."""
@@ -43,6 +51,8 @@ def answer(verb: str, value: object) -> dict[str, Json]:
         about = {name: encode(getattr(value, name)) for name in ATTRIBUTES if hasattr(value, name)}
         return {ENVELOPES[verb]: encode(value), **about}
     found = encode(value)
+    if isinstance(found, str):
+        return {verb.rpartition(".")[2]: found}
     if not isinstance(found, dict):
         raise TypeError(f"the answer of {verb!r} is no object")
     return found

@@ -47,6 +47,7 @@ from memstrata.pipelines import graves
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
 from memstrata.pipelines.world import World
 from memstrata.ports import (
+    Answered,
     Cursor,
     Job,
     Lease,
@@ -924,6 +925,13 @@ def note_read(
             tx.add_read(realm, read, most=READS, before=read.at - timedelta(days=days))
         if hits:
             tx.touch(keys, hits, read.at)
+
+
+def keep_answer(world: World, realm: Realm, key: str, answer: Answered, hours: int) -> None:
+    """Keep what was answered under an idempotency key, for so many hours."""
+    now = world.clock.now()
+    with world.store.transaction() as tx:
+        tx.keep_answer(realm, key, answer, now, now - timedelta(hours=hours))
 
 
 def lease_job(world: World, wanted: Lease) -> Job | None:

@@ -72,7 +72,11 @@ def capture(world: World, chat: Chat, messages: object) -> Captured:
     stored = _store(world, chat, fresh) if fresh else ()
     new = {one.id for one in stored}
     world.bus.emit(
-        "turn.committed", session=chat.session, stored=len(new), existing=len(found) - len(new)
+        "turn.committed",
+        owner=chat.realm.owner,
+        session=chat.session,
+        stored=len(new),
+        existing=len(found) - len(new),
     )
     return Captured(
         tuple(one.id for one in found if one.id in new),

@@ -15,7 +15,16 @@ from memstrata.domain.turn import Message
 from memstrata.errors import NotFound
 from memstrata.pipelines import lanes
 from memstrata.pipelines.world import World
-from memstrata.ports import Listing, Moment, Presence, RecordLine, Stored, ToolRead, VerdictRow
+from memstrata.ports import (
+    Listing,
+    Moment,
+    Presence,
+    Queued,
+    RecordLine,
+    Stored,
+    ToolRead,
+    VerdictRow,
+)
 
 Kind = Literal["memory", "message"]
 KINDS: Final[tuple[Kind, ...]] = ("memory", "message")
@@ -141,6 +150,15 @@ class Version:
     name: str
     description: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A conversation: how many messages it has, and how many of them wait to be extracted."""
+
+    id: str
+    messages: int
+    waiting: int
 
 
 def record(world: World, stored: Stored, moment: Moment) -> Record:
@@ -385,6 +403,26 @@ def _trace_message(world: World, view: View, message: Message, moment: Moment) -
         if held is not None:
             derived.append(record(world, held, moment))
     return Trace(message=message, derived=tuple(derived))
+
+
+def sessions(world: World, view: View) -> tuple[SessionInfo, ...]:
+    """The reader's conversations, in the order of their first messages."""
+    return tuple(SessionInfo(*row) for row in world.store.sessions(view.realm))
+
+
+def messages(world: World, view: View, session: str, *, limit: int, cursor: int) -> Page[Message]:
+    """A conversation's messages that this reader sees, oldest first, those behind position `cursor`."""
+    seen = workspaces(view)
+    found: list[Queued] = []
+    after = cursor
+    while len(found) <= limit:
+        page = world.store.messages(view.realm, session, after=after, limit=limit + 1)
+        if not page:
+            break
+        found += [one for one in page if one.message.workspace in seen]
+        after = page[-1].position
+    items = tuple(one.message for one in found[:limit])
+    return Page(items, str(found[limit - 1].position) if len(found) > limit else None)
 
 
 def why(

@@ -89,7 +89,11 @@ def recall(world: World, asker: Asker, message: str, max_tokens: int | None = No
         warnings=tuple(dict.fromkeys((*seeded, *degraded, *unquoted, *untold))),
     )
     world.bus.emit(
-        "recall.served", session=asker.session, status=context.status, tokens=context.tokens
+        "recall.served",
+        owner=asker.view.realm.owner,
+        session=asker.session,
+        status=context.status,
+        tokens=context.tokens,
     )
     return context
 

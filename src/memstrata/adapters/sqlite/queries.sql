@@ -347,6 +347,11 @@ WHERE realm = :realm
 ORDER BY number DESC
 LIMIT :limit;
 
+-- name: answered
+-- What was answered under an idempotency key of a realm since :since.
+SELECT digest, status, tag, body FROM answers
+WHERE realm = :realm AND key = :key AND at >= :since;
+
 -- name: verdict_counts
 -- How many of each verdict a realm has.
 SELECT verdict, count(*) FROM verdicts WHERE realm = :realm GROUP BY verdict ORDER BY verdict;
@@ -563,6 +568,19 @@ DELETE FROM reads WHERE realm = :realm AND number <= (
 -- Drop a realm's old ones, a few at a time: as many come as go.
 DELETE FROM reads WHERE at < :before AND number IN (
     SELECT number FROM reads WHERE realm = :realm ORDER BY number LIMIT 100);
+
+-- name: keep_answer
+-- Keep an answer, in the place of an older one.
+INSERT OR REPLACE INTO answers (realm, key, at, digest, status, tag, body)
+VALUES (:realm, :key, :at, :digest, :status, :tag, :body);
+
+-- name: forget_answers
+-- Forget the answers that are too old to be given again.
+DELETE FROM answers WHERE at < :since;
+
+-- name: forget_answers_about
+-- Forget the answers that tell of a memory which is gone.
+DELETE FROM answers WHERE instr(body, :id) > 0;
 
 -- name: enqueue
 -- Add a waiting job, or let the one that waits serve for it; a parked one waits for its command.

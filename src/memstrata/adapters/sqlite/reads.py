@@ -19,6 +19,7 @@ from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import Term
 from memstrata.domain.turn import Message
 from memstrata.ports import (
+    Answered,
     Cursor,
     FileStat,
     Job,
@@ -340,6 +341,12 @@ class Reads(ABC):
         with self._reading() as db:
             found = db.all("verdicts", {**values, "realm": realm_number(db, realm)})
         return [rows.verdict(row) for row in found]
+
+    def answered(self, realm: Realm, key: str, since: datetime) -> Answered | None:
+        with self._reading() as db:
+            values = {"key": key, "since": times.stamp(since)}
+            found = db.one("answered", {**values, "realm": realm_number(db, realm)})
+        return None if found is None else Answered(*found)
 
     def verdict_counts(self, realm: Realm) -> dict[str, int]:
         with self._reading() as db:

@@ -28,7 +28,7 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Internal
-from memstrata.ports import Cursor, Job, Lease, RecordLine, Stored, ToolRead
+from memstrata.ports import Answered, Cursor, Job, Lease, RecordLine, Stored, ToolRead
 
 _CLEARED = (
     *("clear_memory_text", "clear_evidence", "clear_memories", "clear_message_text"),
@@ -102,6 +102,7 @@ class Writes(Reads):
             db.all("count_texts", {"number": row >> 32, "count": -(text is not None)})
             for name in ("drop_memory_text", "drop_evidence", "drop_memory"):
                 db.all(name, {"row": row})
+            db.all("forget_answers_about", {"id": id})
 
     def add_messages(self, realm: Realm, messages: Sequence[Message]) -> None:
         db = self._open()
@@ -206,6 +207,15 @@ class Writes(Reads):
         db.all("add_read", {**read_values(read), "realm": number})
         db.all("trim_reads", {"realm": number, "most": most})
         db.all("expire_reads", {"realm": number, "before": times.stamp(before)})
+
+    def keep_answer(
+        self, realm: Realm, key: str, answer: Answered, now: datetime, since: datetime
+    ) -> None:
+        db = self._open()
+        db.all("forget_answers", {"since": times.stamp(since)})
+        values = {"realm": self._number(realm, "realm", ""), "key": key, "at": times.stamp(now)}
+        about = {"digest": answer.digest, "status": answer.status}
+        db.all("keep_answer", {**values, **about, "tag": answer.tag, "body": answer.body})
 
     def enqueue(
         self, realm: Realm, kind: str, key: str, due: datetime, *, at_once: bool = False

@@ -15,8 +15,10 @@ from memstrata.interfaces.cli import (
     entities,
     forget,
     lifecycle,
+    log,
     mcp,
     reads,
+    serve,
     state,
     team,
     work,
@@ -30,6 +32,7 @@ NAME: Final = "memstrata"
 MODULES: Final = (
     demo,
     reads,
+    log,
     work,
     lifecycle,
     consolidate,
@@ -39,6 +42,7 @@ MODULES: Final = (
     state,
     workspaces,
     worker,
+    serve,
     mcp,
     bench,
 )

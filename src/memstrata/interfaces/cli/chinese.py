@@ -592,6 +592,40 @@ _WORKSPACES: Final = {
     "mend the text in your editor ($EDITOR)": "在编辑器（$EDITOR）里修改文本",
 }
 
+_SERVER: Final = {
+    "Serve others": "提供服务",
+    "Make tokens, see them, take them away.": "创建、查看、撤销令牌。",
+    "where to listen (else server.host)": "监听地址（否则按 server.host）",
+    "at which port (else server.port)": "监听端口（否则按 server.port）",
+    "Serve the home over HTTP until told to end; its background work is done meanwhile.": (
+        "通过 HTTP 提供数据目录，直到被要求结束；其间也处理后台工作。"
+    ),
+    "memstrata serves {url}": "memstrata 正在提供服务：{url}",
+    "no longer served: {url}": "已停止服务：{url}",
+    "what it lets its bearer do": "持有者可做什么",
+    "what it is for; told by token list": "用途；token list 会显示",
+    "its space; a home of files has one": "所属空间；文件形式的数据目录只有一个",
+    "Make a token for --owner and print it, this once.": "为 --owner 创建令牌并打印，仅此一次。",
+    "keep it: it is not shown again; the home keeps a digest": "请保存：不会再次显示；数据目录只存摘要",
+    "List the tokens of the home, without their secrets.": "列出数据目录的令牌，不含密文。",
+    "the id of a token (token list)": "令牌的编号（token list）",
+    "Take a token away; from the next request on it opens nothing.": (
+        "撤销令牌；从下一个请求起不再有效。"
+    ),
+    "revoked: {id}": "已撤销：{id}",
+    "made": "创建时间",
+    "role": "角色",
+    "Look at the workspaces.": "查看工作区。",
+    "List the workspaces that are bound to the home.": "列出已绑定到数据目录的工作区。",
+    "the id of a conversation (else all are listed)": "对话的编号（否则列出全部）",
+    "List the conversations, or what was said in one, oldest first.": (
+        "列出对话，或某个对话的内容，最旧的在前。"
+    ),
+    "key": "键",
+    "name": "名称",
+    "folder": "文件夹",
+}
+
 CHINESE: Final[Mapping[str, str]] = {
     **_HELP,
     **_CODES,
@@ -605,4 +639,5 @@ CHINESE: Final[Mapping[str, str]] = {
     **_AGENTS,
     **_ENTITIES,
     **_WORKSPACES,
+    **_SERVER,
 }

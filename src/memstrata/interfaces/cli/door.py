@@ -17,7 +17,7 @@ from memstrata.errors import Invalid
 from memstrata.interfaces.cli import pages
 
 if TYPE_CHECKING:
-    from memstrata.bootstrap import McpMemory, Memory, Worker
+    from memstrata.bootstrap import Host, McpMemory, Memory, Worker
     from memstrata.interfaces.cli.out import Out
     from memstrata.interfaces.wire import Json
 
@@ -103,6 +103,21 @@ class Door:
         with _logged(), McpMemory.open(self.home, owner=owner, settings=settings) as memory:
             _set_level(memory.config())
             yield memory
+
+    @contextmanager
+    def host(self) -> Iterator[Host]:
+        """The home as a process that serves it, and does its background work; the log goes to stderr.
+
+        Raises:
+            Invalid: a setting, a home or an owner that is wrong.
+            Unavailable: the home cannot be written.
+        """
+        from memstrata.bootstrap import Host
+
+        owner = LOCAL_OWNER if self.owner is None else self.owner
+        with _logged(), Host.open(self.home, owner=owner) as host:
+            _set_level(host.config())
+            yield host
 
     def workspace(self, memory: Memory, given: str | None) -> str | None:
         """The workspace a command works in: `given`, else the bound one the current folder lies in."""

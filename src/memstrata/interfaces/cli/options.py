@@ -35,9 +35,7 @@ Verdict = Annotated[
 Session = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="only candidates of this session")
 ]
-Called = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="only calls of this session")
-]
+Called = Annotated[str | None, typer.Option("--session", metavar="ID", help="of this session")]
 OfSession = Annotated[
     str | None,
     typer.Option("--session", metavar="ID", help="of a message: its session, if ids repeat"),

@@ -1,4 +1,4 @@
-"""search, list, show, trace, why, history, log."""
+"""search, list, show, trace, why, history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def register(app: typer.Typer) -> None:
         ("trace", trace),
         ("history", history),
         ("why", why),
-        ("log", log),
     ):
         command(app, name, PANEL)(function)
 
@@ -106,7 +105,7 @@ def list_(
             agent=agent,
         )
     return Reply(
-        wire.answer("list", page), lambda out: render.records(out, page), _more(page.cursor)
+        wire.answer("list", page), lambda out: render.records(out, page), more(page.cursor)
     )
 
 
@@ -167,26 +166,10 @@ def why(
     with door.open() as memory:
         page = memory.why(session=session, verdict=verdict, limit=limit, cursor=cursor)
     return Reply(
-        wire.answer("why", page), lambda out: render.verdicts(out, page), _more(page.cursor)
+        wire.answer("why", page), lambda out: render.verdicts(out, page), more(page.cursor)
     )
 
 
-def log(
-    door: Door,
-    reads: Annotated[
-        bool, typer.Option("--reads", help="what agents read by their tools (the default)")
-    ] = True,
-    session: options.Called = None,
-    limit: options.Limit = 50,
-    cursor: options.Cursor = None,
-) -> Reply:
-    """Show what agents read by their tools, newest first: who, when, which ids; never a text."""
-    with door.open() as memory:
-        page = memory.reads(session=session, limit=limit, cursor=cursor)
-    return Reply(
-        wire.answer("reads", page), lambda out: render.tool_reads(out, page), _more(page.cursor)
-    )
-
-
-def _more(cursor: str | None) -> tuple[str, ...]:
+def more(cursor: str | None) -> tuple[str, ...]:
+    """How to get the next page; nothing when there is none."""
     return () if cursor is None else (say("there is more: --cursor {cursor}", cursor=cursor),)

@@ -1,4 +1,4 @@
-"""Writes `docs/reference/cli.md` and `settings.md`: `python -m memstrata.interfaces.cli.reference docs/reference`."""
+"""Writes the pages of `docs/reference`: `python -m memstrata.interfaces.cli.reference docs/reference`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from memstrata.domain.gates import GATES
 from memstrata.domain.plan import VERDICTS
-from memstrata.interfaces.cli import app, pages, texts
+from memstrata.interfaces.cli import app, pages, texts, verbs
 from memstrata.interfaces.cli.door import SHARED
 from memstrata.interfaces.cli.render import shown
 
@@ -93,7 +93,7 @@ def settings() -> str:
     )
 
 
-PAGES: Final[Mapping[str, Any]] = {"cli.md": cli, "settings.md": settings}
+PAGES: Final[Mapping[str, Any]] = {"cli.md": cli, "settings.md": settings, "verbs.md": verbs.page}
 
 
 def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from memstrata.domain import times
 from memstrata.interfaces.cli.texts import say
 
 if TYPE_CHECKING:
+    from memstrata.domain.token import Token
     from memstrata.domain.turn import Message
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
     from memstrata.pipelines.consolidate import Consolidation, Made
     from memstrata.pipelines.entities import Entity
     from memstrata.pipelines.ledger import Spent
-    from memstrata.pipelines.read import Hit, Hits, Page, Record, Source, Trace, Version
+    from memstrata.pipelines.read import (
+        Hit,
+        Hits,
+        Page,
+        Record,
+        SessionInfo,
+        Source,
+        Trace,
+        Version,
+    )
     from memstrata.pipelines.report import Bound, Check, Status
     from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown
     from memstrata.pipelines.trial import Trial
@@ -597,3 +607,26 @@ def shown(value: object) -> str:
             return f"[{', '.join(map(shown, value))}]"
         case _:
             return str(value)
+
+
+# -- conversations, tokens -------------------------------------------------------------
+
+
+def sessions(out: Out, found: Sequence[SessionInfo]) -> None:
+    """Conversations, one a row."""
+    headings = said("session", "messages", "waiting")
+    out.table(headings, [(one.id, str(one.messages), str(one.waiting)) for one in found])
+
+
+def messages(out: Out, page: Page[Message]) -> None:
+    """Messages, one a row."""
+    headings = said("id", "said", "role", "message")
+    rows = [(one.id, when(one.said_at), say(one.role), one.content) for one in page.items]
+    out.table(headings, rows)
+
+
+def tokens(out: Out, found: Sequence[Token]) -> None:
+    """Tokens, one a row."""
+    headings = said("id", "owner", "role", "made", "note")
+    rows = [(one.id, one.owner, one.role, when(one.created_at), one.note) for one in found]
+    out.table(headings, rows)
