@@ -19,6 +19,8 @@ NAMES: Final = (
     "memory.written",
     "memory.deleted",
     "document.written",
+    "texts.written",
+    "texts.refused",
     "scope.full",
     "fulltext.failed",
     "vectors.unavailable",

@@ -970,8 +970,8 @@ class StoreWrite(StoreRead, Protocol):
         """Let the realm's parked and failed jobs wait as if they never failed, due at `now`; how many."""
         ...
 
-    def hasten_jobs(self) -> None:
-        """Whatever waits for its turn is to be done at once."""
+    def hasten_jobs(self, but: Sequence[str] = ()) -> None:
+        """Whatever waits for its turn is to be done at once, unless its kind is one of `but`."""
         ...
 
     def drop_job(self, number: int) -> None:

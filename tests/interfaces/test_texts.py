@@ -89,13 +89,22 @@ def test_every_message_has_its_chinese() -> None:
 
 def test_every_entry_is_said() -> None:
     known = all_said() | set(constants()) | {"Show this message and exit.", "Missing command."}
-    lent = {"database", "files", "reconcile", "text index", "room", "extraction"}  # doctor's checks
+    lent = {
+        "database",
+        "files",
+        "reconcile",
+        "text index",
+        "room",
+        "extraction",
+        "layers",
+    }  # doctor's checks
     worked = {
         "measuring",
         "conversations",
         "records",
         "extracting",
         "embedding",
+        "retelling",
         "memory or message",
         "workspace",
         "library",

@@ -21,6 +21,8 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "history": "versions",
     "revisions": "revisions",
     "doctor": "checks",
+    "scenes": "scenes",
+    "versions": "versions",
 }
 """Verbs that return a sequence: the name it has in the object that goes over the wire."""
 

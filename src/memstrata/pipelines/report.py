@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from memstrata.domain import layout, terms, times
-from memstrata.domain.plan import EMBED, job_name
+from memstrata.domain.plan import EMBED, PERSONA, PRUNE, SCENES, job_name
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import MemstrataError, Unavailable
-from memstrata.pipelines import bind, ledger
+from memstrata.pipelines import bind, ledger, pages
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Fault, Problem, Report, World
@@ -39,6 +39,9 @@ class Status:
     memories: Mapping[str, int]
     messages: int
     sessions: int
+    scenes: int
+    persona: int
+    """Lines of the persona."""
     waiting: int
     parked: tuple[str, ...]
     retrying: tuple[str, ...]
@@ -75,6 +78,7 @@ def status(
         for name in (state, f"{state} scope {key.scope}", f"{state} type {kind}"):
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
+    scenes, lines = _told(world, realm)
     parked = tuple(
         f"{job_name(job.kind, job.key)}: {job.problem}"
         for job in world.store.jobs(realm, ("parked",))
@@ -92,6 +96,8 @@ def status(
         memories=memories,
         messages=sum(count for _, count, _ in sessions),
         sessions=len(sessions),
+        scenes=scenes,
+        persona=lines,
         waiting=sum(left for _, _, left in sessions),
         parked=parked,
         retrying=_retrying(world, realm),
@@ -103,6 +109,17 @@ def status(
         problems=tuple(map(str, problems)),
         degraded=_degraded(world, realm, parked, problems),
     )
+
+
+def _told(world: World, realm: Realm) -> tuple[int, int]:
+    """How many scenes there are, of every group, and how many lines of the persona; none that cannot be read."""
+    try:
+        groups = pages.groups(world, realm.owner)
+        scenes = sum(len(pages.look(world, realm, group).texts) for group in groups)
+        held = pages.look(world, realm, layout.PERSONA).persona
+    except MemstrataError:  # among the problems of the last reconcile
+        return 0, 0
+    return scenes, len(held.lines) if held else 0
 
 
 def _concerns(realm: Realm, problem: Problem) -> bool:
@@ -175,7 +192,7 @@ def _degraded(
 ) -> tuple[str, ...]:
     found = []
     if parked:
-        found.append(f"{len(parked)} extraction jobs are set aside: memstrata extract --retry")
+        found.append(f"{len(parked)} jobs are set aside: memstrata extract --retry")
     if problems:
         found.append(f"{len(problems)} files were left as they are: memstrata doctor")
     try:
@@ -228,6 +245,18 @@ def held(worker: Holding | None) -> str:
     return f"process {worker.pid} on {worker.host} ({worker.role}) since {since}"
 
 
+def _failing(state: Status, *, layers: bool = True) -> list[str]:
+    """The jobs that failed: those that make scenes and persona, or the others."""
+    kinds = (SCENES, PERSONA, PRUNE)
+    every = (*state.parked, *state.retrying)
+    return [one for one in every if (one.split()[0].rstrip(":") in kinds) is layers]
+
+
+def _layers(state: Status) -> str:
+    failing = "; ".join(_failing(state))
+    return failing or f"{state.scenes} scenes, {state.persona} lines of the persona"
+
+
 def _some(faults: Sequence[str]) -> str:
     """The first three, and how many more."""
     more = f"; and {len(faults) - 3} faults more" if len(faults) > 3 else ""
@@ -278,10 +307,11 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
         ),
         Check(
             "extraction",
-            not (state.parked or state.retrying),
-            "; ".join((*state.parked, *state.retrying)) or state.extractor,
+            not _failing(state, layers=False),
+            "; ".join(_failing(state, layers=False)) or state.extractor,
             "memstrata extract --retry",
         ),
+        Check("layers", not _failing(state), _layers(state), "memstrata extract --retry"),
         Check("worker", True, held(worker) or "nobody; memstrata extract does what waits"),
         Check(
             "room",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -246,8 +247,8 @@ class Writes(Reads):
             db.all("forgive_job", {"number": number})
         return len(found)
 
-    def hasten_jobs(self) -> None:
-        self._open().all("hasten_jobs")
+    def hasten_jobs(self, but: Sequence[str] = ()) -> None:
+        self._open().all("hasten_jobs", {"but": json.dumps(list(but))})
 
     def drop_job(self, number: int) -> None:
         self._open().all("drop_job", {"number": number})
