@@ -549,10 +549,13 @@ class Verbs:
         """Bring the scenes up to date now, in the background; `drain` waits for it.
 
         Raises:
+            Denied: scenes are switched off, or memory is.
             Invalid: the argument that is wrong.
             Unavailable: the database said no.
         """
         world, view = self._reader(workspace, None, user)
+        if not world.settings.scenes.enabled:
+            raise Denied("scenes are switched off (scenes.enabled = false); the files stay")
         apply.request(world, view.realm, SCENES, view.workspace or GLOBAL)
         self._holder.wake()
 
@@ -560,9 +563,12 @@ class Verbs:
         """Make the persona anew now, in the background; `drain` waits for it.
 
         Raises:
+            Denied: the persona is switched off, or memory is.
             Unavailable: the database said no.
         """
         world, view = self._reader(None, None, user)
+        if not world.settings.persona.enabled:
+            raise Denied("the persona is switched off (persona.enabled = false); its file stays")
         apply.request(world, view.realm, PERSONA_JOB, REQUESTED)
         self._holder.wake()
 

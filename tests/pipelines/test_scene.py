@@ -227,10 +227,9 @@ def test_switched_off_nothing_is_made_or_shown(open_memory: Open) -> None:
         assert "<scene-navigation>" not in memory.session("x").recall("tea").stable
         say(memory, "I live in Lyon.")
         assert told(memory) == {"about-the-person": {"Prefers mint tea"}}
-        memory.request_scenes()
-        memory.request_persona()
-        memory.drain()
-        assert told(memory) == {"about-the-person": {"Prefers mint tea"}}
+        for request in (memory.request_scenes, memory.request_persona):
+            with pytest.raises(MemstrataError, match="switched off"):
+                request()
     with open_memory(settings={"memory.enabled": False}) as memory:
         for verb in (memory.scenes, memory.persona):
             with pytest.raises(MemstrataError, match="switched off"):
@@ -485,5 +484,9 @@ def test_the_cut_order(memory: Memory) -> None:
 def test_jobs_of_layers_are_named(memory: Memory) -> None:
     say(memory, "I prefer mint tea.")
     assert (memory.status().scenes, memory.status().persona) == (1, 1)
+    (check,) = [one for one in memory.doctor() if one.name == "layers"]
+    assert (
+        check.found == "1 scenes, 1 lines of the persona; 0 paragraphs dropped, 0 memories untold"
+    )
     memory.request_persona()
     assert jobs(memory) == [(PORTRAY, "requested")]

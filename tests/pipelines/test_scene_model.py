@@ -14,7 +14,8 @@ from tests.doubles import FakeClock
 
 from memstrata import Memory, ModelFailed
 from memstrata.adapters.model_scripted import Line, ScriptedModel
-from memstrata.pipelines import ledger
+from memstrata.domain.scope import Realm
+from memstrata.pipelines import ledger, prune
 from memstrata.ports import Answer, Question
 
 pytestmark = pytest.mark.usefixtures("_layers")
@@ -312,6 +313,26 @@ def test_a_model_writes_the_persona_from_scenes_and_memories(whole: Home) -> Non
         "Prefers mint tea", "Lives in Lyon", "Works at Brightwater"
     }  # fmt: skip
     assert whole.memory.persona_versions()[0].who == NAME
+
+
+@pytest.mark.promise("scene.gone")
+@pytest.mark.promise("scene.erase")
+@pytest.mark.parametrize("erased", [False, True])
+def test_a_line_on_a_scene_that_told_of_what_is_gone_goes_with_it(
+    whole: Home, erased: bool
+) -> None:
+    lyon = ("facts", "Lives in Lyon.", ["k2"])
+    whole.drain(telling, lines(("protocol", "Offer mint tea first.", ["scene:life"]), lyon))
+    gone = next(one.id for one in whole.memory.list().items if "tea" in one.description)
+    whole.memory.delete(gone)
+    world, realm = whole.memory._world, Realm("local", "local")
+    if erased:
+        assert prune.erase(world, realm, [gone]) == 2
+        assert not any("mint" in text for text in whole.texts.values())
+    whole.drain(lines(lyon))
+    assert [one.text for one in whole.memory.persona().lines] == ["Lives in Lyon."]
+    assert ["mint" in one.text for one in whole.memory.scenes()] == [False]
+    assert whole.model.questions[-1].purpose == "persona", "told anew"
 
 
 @pytest.mark.promise("persona.model")

@@ -111,6 +111,8 @@ def _settle_vectors(world: World, job: Job) -> bool:
 def _retell_scenes(world: World, job: Job) -> Retold | None:
     if not world.settings.scenes.enabled:
         return None
+    while _prune(world, job) is not None:
+        pass  # the persona must lose what a scene tells of a memory that is gone before the scene does
     return _once_more(world, lambda: scene.retell(world, job.realm, job.key))
 
 

@@ -19,6 +19,8 @@ from memstrata.ports import Listing, Stored
 
 _MD: Final = ".md"
 _LOG: Final = ".jsonl"
+_REMEMBERED: Final = 256
+"""Sets of texts that a process remembers as it read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +46,15 @@ class Look:
     texts: Mapping[str, str]
     chronicle: Chronicle
     base: str
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...]
+    scenes: tuple[Scene, ...]
+    """By name."""
+    persona: Persona | None
 
     @property
     def is_persona(self) -> bool:
         """Whether it is the persona."""
         return self.group == PERSONA
-
-    @property
-    def scenes(self) -> tuple[Scene, ...]:
-        """The scenes, by name."""
-        return tuple(
-            scene.parse(text.encode(), name, name.removesuffix(_MD))
-            for name, text in sorted(self.texts.items())
-        )
-
-    @property
-    def persona(self) -> Persona | None:
-        """The persona, None where there is none."""
-        text = self.texts.get(PERSONA)
-        return None if text is None else persona.parse(text.encode(), PERSONA)
 
 
 def look(world: World, realm: Realm, group: str) -> Look:
@@ -85,6 +76,8 @@ def look(world: World, realm: Realm, group: str) -> Look:
     if known is not None and known[0] == state:
         return cast("Look", known[1])
     made = _read(world, realm, group, tuple(files))
+    if len(world.looks) >= _REMEMBERED:
+        world.looks.clear()
     world.looks[log.path] = (state, made)
     return made
 
@@ -101,7 +94,28 @@ def _read(world: World, realm: Realm, group: str, files: Sequence[str]) -> Look:
             problems.append(Problem(error.path, error.problem))
         except NotFound:
             continue
-    return Look(realm, group, folder, log, texts, held, base, tuple(problems))
+    return Look(
+        realm,
+        group,
+        folder,
+        log,
+        texts,
+        held,
+        base,
+        tuple(problems),
+        scenes=() if group == PERSONA else tuple(_scenes(texts)),
+        persona=_persona(texts) if group == PERSONA else None,
+    )
+
+
+def _scenes(texts: Mapping[str, str]) -> Iterator[Scene]:
+    for name, text in sorted(texts.items()):
+        yield scene.parse(text.encode(), name, name.removesuffix(_MD))
+
+
+def _persona(texts: Mapping[str, str]) -> Persona | None:
+    text = texts.get(PERSONA)
+    return None if text is None else persona.parse(text.encode(), PERSONA)
 
 
 def places(owner: str, group: str) -> tuple[Place, Place]:

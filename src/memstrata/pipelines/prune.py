@@ -9,6 +9,7 @@ from memstrata import failpoints
 from memstrata.domain import chronicle, cited, layout, persona, scene
 from memstrata.domain.chronicle import Chronicle, Version
 from memstrata.domain.cited import Sections
+from memstrata.domain.persona import SCENE
 from memstrata.domain.plan import PRUNE, Enqueue, Plan, PutTexts
 from memstrata.domain.scope import Realm
 from memstrata.pipelines import apply, pages
@@ -24,7 +25,7 @@ def prune(world: World, realm: Realm) -> Retold | None:
         Corrupt: a chronicle cannot be read.
         Unavailable: disk or database said no.
     """
-    for group in (*pages.groups(world, realm.owner), layout.PERSONA):
+    for group in _groups(world, realm):
         look = pages.look(world, realm, group)
         texts, lost = _left(world, look)
         if lost:
@@ -33,17 +34,22 @@ def prune(world: World, realm: Realm) -> Retold | None:
     return None
 
 
+def _groups(world: World, realm: Realm) -> tuple[str, ...]:
+    """The persona first: what a scene told of a memory that is gone is seen by the scene as it was."""
+    return (layout.PERSONA, *pages.groups(world, realm.owner))
+
+
 def _left(world: World, look: Look) -> tuple[dict[str, str], int]:
     """The texts without what rests on nothing, and how many paragraphs that takes."""
     key = pages.key_of(look.realm, look.group)
     texts: dict[str, str] = {}
     lost = 0
     ours = look.chronicle.pieces()
-    names = _names(world, look)
+    names, tainted = _cited_scenes(world, look)
     for name, text in look.texts.items():
         sections = cited.by_hand(cited.parse(cited.head(text)[1]), ours)
         gone, over = pages.lost_lines(world, key, cited.cited(sections), names)
-        left, count = cited.without(sections, gone, over)
+        left, count = cited.without(sections, gone | tainted, over)
         lost += count
         if not count:
             texts[name] = text
@@ -52,10 +58,15 @@ def _left(world: World, look: Look) -> tuple[dict[str, str], int]:
     return texts, lost
 
 
-def _names(world: World, look: Look) -> set[str]:
+def _cited_scenes(world: World, look: Look) -> tuple[set[str], set[str]]:
+    """The names of the scenes that a persona may cite, and citations of those that tell of what is gone."""
     if not look.is_persona:
-        return set()
-    return {one.name for one in pages.look(world, look.realm, layout.GLOBAL).scenes}
+        return set(), set()
+    scenes = pages.look(world, look.realm, layout.GLOBAL).scenes
+    key = pages.key_of(look.realm, layout.GLOBAL)
+    gone, _ = pages.lost(world, key, [id for one in scenes for id in one.cites])
+    tainted = {SCENE + one.name for one in scenes if gone.intersection(one.cites)}
+    return {one.name for one in scenes}, tainted
 
 
 def _rewritten(world: World, name: str, text: str, sections: Sections) -> str:
@@ -104,14 +115,26 @@ def erase(world: World, realm: Realm, ids: Sequence[str]) -> int:
         Unavailable: disk or database said no.
     """
     changed = 0
-    for group in (*pages.groups(world, realm.owner), layout.PERSONA):
+    tainted = _telling(pages.look(world, realm, layout.GLOBAL), ids)
+    for group in _groups(world, realm):
         look = pages.look(world, realm, group)
-        made = _scrubbed(world, look, ids)
+        made = _scrubbed(world, look, [*ids, *tainted] if look.is_persona else ids)
         if made is not None:
             again = Enqueue(realm, PRUNE, "", world.clock.now())
             apply.apply(world, Plan((_change(look, made), again)), {})
             changed += 1
     return changed
+
+
+def _telling(look: Look, ids: Sequence[str]) -> set[str]:
+    """Citations of the scenes that tell of one of `ids`, or did in an older version."""
+    texts = [look.texts, *(one.texts for one in look.chronicle.versions)]
+    return {
+        SCENE + name.removesuffix(".md")
+        for files in texts
+        for name, text in files.items()
+        if any(id in text for id in ids)
+    }
 
 
 def _scrubbed(world: World, look: Look, ids: Sequence[str]) -> Chronicle | None:
@@ -123,5 +146,8 @@ def _scrubbed(world: World, look: Look, ids: Sequence[str]) -> Chronicle | None:
         return None
     newest = Version(id, world.clock.now(), "erased", RULES, texts)
     return replace(
-        made, versions=(*made.versions[:-1], newest), before=chronicle.digests(look.texts)
+        made,
+        versions=(*made.versions[:-1], newest),
+        before=chronicle.digests(look.texts),
+        ran_at=None if look.is_persona else made.ran_at,
     )

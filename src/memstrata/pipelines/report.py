@@ -42,6 +42,8 @@ class Status:
     scenes: int
     persona: int
     """Lines of the persona."""
+    untold: tuple[int, int]
+    """Of the last runs: paragraphs that nothing bore out and were dropped; memories that found no room."""
     waiting: int
     parked: tuple[str, ...]
     retrying: tuple[str, ...]
@@ -78,7 +80,7 @@ def status(
         for name in (state, f"{state} scope {key.scope}", f"{state} type {kind}"):
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
-    scenes, lines = _told(world, realm)
+    told = _told(world, realm)
     parked = tuple(
         f"{job_name(job.kind, job.key)}: {job.problem}"
         for job in world.store.jobs(realm, ("parked",))
@@ -96,8 +98,9 @@ def status(
         memories=memories,
         messages=sum(count for _, count, _ in sessions),
         sessions=len(sessions),
-        scenes=scenes,
-        persona=lines,
+        scenes=told.scenes,
+        persona=told.lines,
+        untold=(told.dropped, told.untold),
         waiting=sum(left for _, _, left in sessions),
         parked=parked,
         retrying=_retrying(world, realm),
@@ -111,15 +114,30 @@ def status(
     )
 
 
-def _told(world: World, realm: Realm) -> tuple[int, int]:
-    """How many scenes there are, of every group, and how many lines of the persona; none that cannot be read."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What scenes and persona come to: how many of each, and of the last runs what was dropped or found no room."""
+
+    scenes: int = 0
+    lines: int = 0
+    dropped: int = 0
+    untold: int = 0
+
+
+def _told(world: World, realm: Realm) -> _Told:
+    """Of every group of scenes; nothing where they cannot be read."""
     try:
-        groups = pages.groups(world, realm.owner)
-        scenes = sum(len(pages.look(world, realm, group).texts) for group in groups)
-        held = pages.look(world, realm, layout.PERSONA).persona
+        looks = [pages.look(world, realm, group) for group in pages.groups(world, realm.owner)]
+        portrait = pages.look(world, realm, layout.PERSONA)
     except MemstrataError:  # among the problems of the last reconcile
-        return 0, 0
-    return scenes, len(held.lines) if held else 0
+        return _Told()
+    held = portrait.persona
+    return _Told(
+        sum(len(one.texts) for one in looks),
+        len(held.lines) if held else 0,
+        sum(one.chronicle.dropped for one in (*looks, portrait)),
+        sum(one.chronicle.left_out for one in looks),
+    )
 
 
 def _concerns(realm: Realm, problem: Problem) -> bool:
@@ -253,8 +271,11 @@ def _failing(state: Status, *, layers: bool = True) -> list[str]:
 
 
 def _layers(state: Status) -> str:
-    failing = "; ".join(_failing(state))
-    return failing or f"{state.scenes} scenes, {state.persona} lines of the persona"
+    dropped, untold = state.untold
+    return "; ".join(_failing(state)) or (
+        f"{state.scenes} scenes, {state.persona} lines of the persona; "
+        f"{dropped} paragraphs dropped, {untold} memories untold"
+    )
 
 
 def _some(faults: Sequence[str]) -> str:
