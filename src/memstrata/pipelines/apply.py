@@ -824,24 +824,27 @@ def queue_scenes(
         return
     rows, lost = list(changed), list(gone)
     ended = [row for row in rows if row.memory.status(now, world.zone) != "active"]
-    for realm, _ in filter(None, map(_layer, (*ended, *lost))):
+    for realm in dict.fromkeys(realm for realm, _ in _layers((*ended, *lost))):
         tx.enqueue(realm, PRUNE, "", now)
     if chosen.enabled:
         seconds = chosen.delay_seconds if soon or lost else chosen.most_seconds
-        for realm, group in filter(None, map(_layer, (*rows, *lost))):
+        for realm, group in _layers((*rows, *lost)):
             tx.enqueue(realm, SCENES, group, now + timedelta(seconds=seconds))
 
 
-def _layer(row: Stored) -> tuple[Realm, str] | None:
-    """Whose scenes a memory belongs in, and in which group; an agent's own belong in none."""
-    key = row.memory.key
-    match key.scope:
-        case "user":
-            return key.realm, layout.GLOBAL
-        case "project":
-            return Realm(key.realm.space, row.owner), key.ref
-        case "agent":
-            return None
+def _layers(rows: Iterable[Stored]) -> list[tuple[Realm, str]]:
+    """Whose scenes memories belong in, and in which group, each once; an agent's own belong in none."""
+    found: dict[tuple[Realm, str], None] = {}
+    for row in rows:
+        key = row.memory.key
+        match key.scope:
+            case "user":
+                found[key.realm, layout.GLOBAL] = None
+            case "project":
+                found[Realm(key.realm.space, row.owner), key.ref] = None
+            case "agent":
+                continue
+    return list(found)
 
 
 def queue_layers(world: World, jobs: Iterable[tuple[Realm, str, str]]) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from memstrata.domain import chronicle, cited, gates, layout, persona, scene
 from memstrata.domain.chronicle import Version
+from memstrata.domain.memory import EPOCH
 from memstrata.domain.persona import SCENE, Persona
 from memstrata.domain.plan import PRUNE, Enqueue, Plan, PutTexts
 from memstrata.domain.scene import Scene
@@ -43,8 +44,8 @@ class SceneText:
     name: str
     summary: str
     heat: int
-    created: datetime
-    updated: datetime
+    created: datetime | None
+    updated: datetime | None
     text: str
     paragraphs: tuple[Paragraph, ...]
     path: str
@@ -119,8 +120,8 @@ def _scene(look: Look, one: Scene) -> SceneText:
         name=one.name,
         summary=one.summary,
         heat=one.heat,
-        created=one.created,
-        updated=one.updated,
+        created=_known(one.created),
+        updated=_known(one.updated),
         text=cited.render(_bare(one.sections)),
         paragraphs=tuple(
             Paragraph(piece.text, _ids(piece.cites), section.title, piece.kept)
@@ -129,6 +130,11 @@ def _scene(look: Look, one: Scene) -> SceneText:
         ),
         path=str(look.folder.within(f"{one.name}.md")),
     )
+
+
+def _known(at: datetime) -> datetime | None:
+    """A time that a file tells; None where a person made it and it tells none."""
+    return None if at == EPOCH else at
 
 
 def _bare(sections: Iterable[cited.Section]) -> list[cited.Section]:
@@ -164,7 +170,7 @@ def persona_of(world: World, realm: Realm) -> PersonaText:
             PersonaLine(f"{LINE}{number}", piece.text, _ids(piece.cites), title, piece.kept)
             for number, (title, piece) in enumerate(lines, start=1)
         ),
-        held.updated,
+        _known(held.updated),
         place,
     )
 

@@ -75,7 +75,8 @@ def retell(world: World, realm: Realm, group: str) -> Retold | None:
     if isinstance(sound, Misdeed):
         world.bus.emit("texts.refused", degraded=True, path=str(stand.look.log))
         raise ModelFailed(f"the scenes stay as they are: {sound.reason}", reason="refused")
-    noted = {id: one for id, one in stand.known.items() if one not in stand.fresh}
+    new = {one.id for one in stand.fresh}
+    noted = {id: one for id, one in stand.known.items() if id not in new}
     return _saved(world, stand, chosen.name, sound, noted | {one.id: one for one in shown})
 
 
