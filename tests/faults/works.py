@@ -158,9 +158,9 @@ def layers(home: Path, say: Say) -> None:
     with opened(home, **LAYERED) as memory:
         memory.drain()
         say("drained")
+        say("later")  # from here on something may wait again
         for one in memory.list(text=LEAVING).items:
             memory.delete(one.id)
-        say("later")
         memory.drain()
         say("drained")
 
