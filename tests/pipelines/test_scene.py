@@ -373,6 +373,23 @@ def test_files_that_are_no_text_are_left_alone_and_named(memory: Memory) -> None
     context = memory.session("x").recall("tea")
     assert "mint tea" in context.stable
     assert any("cannot be read" in one for one in context.warnings)
+    memory.add(name="boat", description="Has a boat")
+    memory.drain()
+    assert any("chronicle" in one for one in memory.status().parked)
+    (memory.home / "backups/scenes/_global.jsonl").unlink()
+    memory.request_scenes()
+    memory.drain()
+    assert told(memory) == {"about-the-person": {"Prefers mint tea", "Has a boat"}}
+    assert memory.status().parked == ()
+
+
+def test_a_persona_that_a_person_made_first_is_kept(memory: Memory) -> None:
+    (memory.home / PERSONA).write_text("- Call me Captain\n")
+    assert (lines(memory), memory.persona().updated) == (["Call me Captain"], None)
+    memory.add(name="boat", description="Has a boat")
+    memory.drain()
+    assert lines(memory) == ["Call me Captain", "Has a boat"]
+    assert [one.who for one in memory.persona_versions()] == ["rules", "person"]
 
 
 # -- older versions ---------------------------------------------------------------------------------

@@ -199,7 +199,8 @@ def decode(data: bytes, path: str) -> Chronicle:
             int(about["dropped"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, Invalid) as error:
-        raise Corrupt(path, f"is no chronicle of versions: {error}") from error
+        problem = f"is no chronicle of versions ({error}); move it away: only older versions go"
+        raise Corrupt(path, problem) from error
 
 
 def _version(fields: Mapping[str, Any]) -> Version:

@@ -64,7 +64,7 @@ def retell(world: World, realm: Realm, key: str = "") -> Retold | None:
         return None
     failpoints.hit("persona.gathered")
     chosen = world.extractor(realm, "")
-    if chosen.model is None:
+    if chosen.model is None or not stand.known:
         return _saved(world, stand, why, RULES, _by_rules(world, stand), stand.pruned)
     found, dropped = _by_model(world, realm, stand, chosen, chosen.model)
     return _saved(world, stand, why, chosen.name, found, dropped + stand.pruned)
@@ -85,11 +85,12 @@ def _gather(world: World, realm: Realm) -> Stand:
 
 def _why(world: World, stand: Stand) -> str:
     """Why it is due, the first reason that holds; `""`: it is not."""
-    if stand.look.persona is None:
+    held = stand.look.chronicle
+    if stand.look.persona is None or not held.versions:
         if not stand.scenes:
             return ""
-        return "persona missing" if stand.look.chronicle.versions else "first scene"
-    if stand.pruned or stand.look.chronicle.ran_at is None:
+        return "persona missing" if held.versions else "first scene"
+    if stand.pruned or held.ran_at is None:
         return "something it rests on is gone"
     every = world.settings.persona.every_memories
     return f"{len(stand.fresh)} memories since the last" if len(stand.fresh) >= every else ""
