@@ -45,6 +45,7 @@ class Trial:
 
     def __init__(self, folder: Path, work: str) -> None:
         self.work = work
+        self.settings = LAYERED if work == "layers" else {}
         self.before = folder / "before"
         prepare(self.before, work)
         with child.counted() as counts:
@@ -64,7 +65,7 @@ class Trial:
     def _finish(self, home: Path) -> End:
         """Do the work (again), then all that waits: where it all ends."""
         WORKS[self.work](home, lambda _: None)
-        with opened(home, **(LAYERED if self.work == "layers" else {})) as memory:
+        with opened(home, **self.settings) as memory:
             memory.drain()
             assert memory.status().degraded == ()
             assert faults(memory) == []
@@ -73,7 +74,7 @@ class Trial:
 
     def judge(self, home: Path, said: list[str]) -> None:
         """After a kill: acknowledged is there, all is sound, and doing the rest ends the same."""
-        with opened(home) as memory:
+        with opened(home, **self.settings) as memory:
             assert missing(memory, said) == []
             assert faults(memory) == []
         assert self._finish(home) == self.end
