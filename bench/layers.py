@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,7 @@ from bench import common
 from memstrata import Memory
 from memstrata.adapters.model_scripted import ScriptedModel
 from memstrata.domain import scene
+from memstrata.errors import Invalid
 from memstrata.importers import READERS, detect
 from memstrata.importers.record import Bad
 
@@ -72,6 +74,20 @@ def repeated(path: Path, most: int, out: Path) -> int:
                 if written == most:
                     return written
     return written
+
+
+def source(path: Path) -> Path:
+    """The file, or in a folder the first one that can be imported.
+
+    Raises:
+        Invalid: there is none.
+    """
+    for one in sorted(path.rglob("*.json*")) if path.is_dir() else ():
+        with suppress(Invalid):
+            detect(one)
+            return one
+    detect(path)
+    return path
 
 
 def opened(home: Path) -> Memory:
@@ -231,8 +247,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(work(chosen.work)))
         return 0
     if chosen.data is None:
-        parser.error("--data is needed: the conversation to repeat")
-    found = run(chosen.data, chosen.messages)
+        print("no --data PATH was given: nothing was measured", file=sys.stderr)
+        return 0
+    found = run(source(chosen.data), chosen.messages)
     common.write(chosen.out, report(found))
     print(chosen.out.read_text(encoding="utf-8"))
     return 1 if faults(found) else 0

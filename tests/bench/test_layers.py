@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from bench import layers
 
+from memstrata import Invalid
+
 TOWNS = ("Lyon", "Graz", "Gdynia", "Porto", "Bergen", "Turku", "Plzen", "Ghent")
 THINGS = ("mint tea", "black coffee", "window seats", "dark mode", "paper books", "long walks")
 
@@ -34,6 +36,18 @@ def test_messages_are_repeated_under_new_ids(talk: Path, tmp_path: Path) -> None
     read = [json.loads(line) for line in out.read_text().splitlines()]
     assert len({one["id"] for one in read}) == 250
     assert len({one["session"] for one in read}) == 15
+
+
+def test_the_first_file_that_can_be_imported_is_taken(talk: Path, tmp_path: Path) -> None:
+    (tmp_path / "about.json").write_text("[1, 2]")
+    assert layers.source(tmp_path) == layers.source(talk) == talk
+    with pytest.raises(Invalid):
+        layers.source(tmp_path / "about.json")
+
+
+def test_without_data_nothing_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layers.main([]) == 0
+    assert "nothing was measured" in capsys.readouterr().err
 
 
 FOUND = layers.Ran(10, 4, 1.0, 90.0, 3, 8, 4, 5, 2, 900, 700, 6, 6)
