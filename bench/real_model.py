@@ -339,6 +339,8 @@ def run(
         "embedding.model": "none",
         "extraction.model": NAME,
         "extraction.deadline_seconds": DEADLINE,
+        "scenes.enabled": False,
+        "persona.enabled": False,
         **settings,
     }
     workspace = place / "catalogue"

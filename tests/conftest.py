@@ -53,6 +53,9 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     # Vectors have tests of their own, the others need not wait for an embedder: they set it to "".
     monkeypatch.setenv("MEMSTRATA_EMBEDDING__MODEL", "none")
+    # So have scenes and persona: a scripted model is asked what its test is about, and nothing else.
+    monkeypatch.setenv("MEMSTRATA_SCENES__ENABLED", "false")
+    monkeypatch.setenv("MEMSTRATA_PERSONA__ENABLED", "false")
 
 
 @pytest.fixture
@@ -85,6 +88,13 @@ def open_memory(home: Path, clock: FakeClock, door: str) -> Iterator[Open]:
             return found
 
         yield open_one
+
+
+@pytest.fixture
+def _layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scenes and persona as they are by default."""
+    monkeypatch.delenv("MEMSTRATA_SCENES__ENABLED")
+    monkeypatch.delenv("MEMSTRATA_PERSONA__ENABLED")
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ NAMES: Final = (
     "memory.deleted",
     "memory.forgotten",
     "document.written",
+    "texts.written",
+    "texts.refused",
     "scope.full",
     "fulltext.failed",
     "vectors.unavailable",

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, forget, markdown
-from memstrata.domain.layout import HOME, Place
+from memstrata.domain.layout import GLOBAL, HOME, PERSONA, Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
     MAX_BODY,
@@ -24,7 +24,8 @@ from memstrata.domain.memory import (
     parse_type,
     reason_note,
 )
-from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
+from memstrata.domain.plan import EXTRACT, REFUSALS, REQUESTED, SCENES, VERDICTS, Enqueue, Plan
+from memstrata.domain.plan import PERSONA as PERSONA_JOB
 from memstrata.domain.scope import LOCAL_SPACE, Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.sides import Side
 from memstrata.domain.times import day, instant
@@ -45,9 +46,11 @@ from memstrata.pipelines import (
     capture,
     consolidate,
     entities,
+    estimate,
     lanes,
     ledger,
     lifecycle,
+    portrait,
     read,
     recall,
     reconcile,
@@ -63,9 +66,11 @@ from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.consolidate import Consolidation
 from memstrata.pipelines.entities import Alias, Entity
+from memstrata.pipelines.estimate import Estimate
 from memstrata.pipelines.forget import Receipt
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.lifecycle import Deleted
+from memstrata.pipelines.portrait import PersonaText, SceneText, TextVersion
 from memstrata.pipelines.read import Hits, Kind, Page, Record, SessionInfo, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
@@ -602,12 +607,14 @@ class Verbs:
         agent: str | None = None,
         user: str | None = None,
     ) -> Trace:
-        """Where a memory came from and what superseded it; for a message, what was derived from it.
+        """Where something came from and what came of it: a memory, a message, a scene, a line of the persona.
 
+        A scene has the id `<group>/<name>`, as the navigation shows it, a line `persona/<number>`.
         `session` says whose message is meant where hosts use an id more than once.
 
         Raises:
-            NotFound: no such memory or message in this view.
+            NotFound: no such thing in this view.
+            Corrupt: scenes or persona cannot be read.
         """
         world, view = self._reader(workspace, agent, user)
         return read.trace(world, view, checks.identity("id", id), world.moment(), session=session)
@@ -912,6 +919,148 @@ class Verbs:
             workspace, digest, tuple(read.record(self._world, row, moment) for row in rows)
         )
 
+    # -- scenes and persona -------------------------------------------------------------------
+
+    def scenes(
+        self, *, workspace: Path_ | None = None, user: str | None = None
+    ) -> tuple[SceneText, ...]:
+        """The scenes of no workspace and of the reader's own, hottest first, each paragraph with its citations.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Corrupt: what is known of their versions cannot be read.
+        """
+        world, view = self._reader(workspace, None, user)
+        return portrait.scenes(world, view)
+
+    def scene(
+        self, name: str, *, workspace: Path_ | None = None, user: str | None = None
+    ) -> SceneText:
+        """The scene of that name, or id, of the reader's workspace first.
+
+        Raises:
+            NotFound: there is none that this reader sees.
+        """
+        world, view = self._reader(workspace, None, user)
+        return portrait.scene_named(world, view, checks.identity("name", name))
+
+    def persona(self, *, user: str | None = None) -> PersonaText:
+        """The persona, each line with its citations; empty while there is none.
+
+        Raises:
+            Corrupt: what is known of its versions cannot be read.
+        """
+        world, view = self._reader(None, None, user)
+        return portrait.persona_of(world, view.realm)
+
+    def request_scenes(self, *, workspace: Path_ | None = None, user: str | None = None) -> None:
+        """Bring the scenes up to date now, in the background; `drain` waits for it.
+
+        Raises:
+            Denied: scenes are switched off, or memory is.
+            Invalid: the argument that is wrong.
+            Unavailable: the database said no.
+        """
+        world, view = self._reader(workspace, None, user)
+        if not world.settings.scenes.enabled:
+            raise Denied("scenes are switched off (scenes.enabled = false); the files stay")
+        apply.request(world, view.realm, SCENES, view.workspace or GLOBAL)
+        self._holder.wake()
+
+    def request_persona(self, *, user: str | None = None) -> None:
+        """Make the persona anew now, in the background; `drain` waits for it.
+
+        Raises:
+            Denied: the persona is switched off, or memory is.
+            Unavailable: the database said no.
+        """
+        world, view = self._reader(None, None, user)
+        if not world.settings.persona.enabled:
+            raise Denied("the persona is switched off (persona.enabled = false); its file stays")
+        apply.request(world, view.realm, PERSONA_JOB, REQUESTED)
+        self._holder.wake()
+
+    def scene_versions(
+        self, *, workspace: Path_ | None = None, user: str | None = None
+    ) -> tuple[TextVersion, ...]:
+        """The versions of the scenes that are kept, newest first: of a workspace, else those of none.
+
+        Raises:
+            Corrupt: they cannot be read.
+        """
+        world, view = self._reader(workspace, None, user)
+        return portrait.versions(world, view.realm, view.workspace or GLOBAL)
+
+    def persona_versions(self, *, user: str | None = None) -> tuple[TextVersion, ...]:
+        """The versions of the persona that are kept, newest first.
+
+        Raises:
+            Corrupt: they cannot be read.
+        """
+        world, view = self._reader(None, None, user)
+        return portrait.versions(world, view.realm, PERSONA)
+
+    def restore_scenes(
+        self,
+        *,
+        version: str | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> TextVersion:
+        """Bring an older version of the scenes back, as a new one; without `version` the one before what stands.
+
+        Raises:
+            NotFound: there is no such version.
+            Refused: it holds a credential or a private identifier.
+            Conflict: something moved meanwhile; nothing was saved.
+        """
+        world, view = self._reader(workspace, None, user)
+        return self._restored(world, view, view.workspace or GLOBAL, version)
+
+    def restore_persona(
+        self, *, version: str | None = None, user: str | None = None
+    ) -> TextVersion:
+        """Bring an older version of the persona back, as a new one; see `restore_scenes`.
+
+        Raises: as `restore_scenes` does.
+        """
+        world, view = self._reader(None, None, user)
+        return self._restored(world, view, PERSONA, version)
+
+    def lock_persona(
+        self, line: int, *, locked: bool = True, user: str | None = None
+    ) -> PersonaText:
+        """Keep a line of the persona (counted from 1) through every regeneration, or no longer.
+
+        Raises:
+            Invalid: there is no such line.
+            Conflict: something moved meanwhile; nothing was saved.
+        """
+        world, view = self._reader(None, None, user)
+        number = _version("line", line)
+        return self._finished(lambda: portrait.lock(world, view.realm, number, locked=locked))
+
+    def edit_persona(self, text: str, *, user: str | None = None) -> PersonaText:
+        """Take the persona as a person wrote it, in the form of its file; what is new in it is locked.
+
+        Raises:
+            Invalid: it says nothing, or is too long.
+            Refused: it holds a credential or a private identifier.
+            Conflict: something moved meanwhile; nothing was saved.
+        """
+        world, view = self._reader(None, None, user)
+        given = checks.string("text", text)
+        return self._finished(lambda: portrait.edit(world, view.realm, given))
+
+    def persona_file(self, *, user: str | None = None) -> str:
+        """The persona as its file says it, citations included: what `edit_persona` takes.
+
+        Raises:
+            Corrupt: what is known of its versions cannot be read.
+        """
+        world, view = self._reader(None, None, user)
+        return portrait.persona_file(world, view.realm)
+
     # -- documents ----------------------------------------------------------------------------
 
     def team(
@@ -966,6 +1115,11 @@ class Verbs:
         done = self._holder.drain(_seconds(timeout), progress)
         self._chores.flush()
         return done
+
+    def estimate(self, *, user: str | None = None) -> Estimate | None:
+        """About how often the model that is set will be asked about what waits; None where none is set."""
+        world, view = self._reader(None, None, user)
+        return estimate.estimate(world, view.realm)
 
     def extract(
         self,
@@ -1299,6 +1453,12 @@ class Verbs:
             )
         view = View(owner, bound.key if bound else None, _agent(agent))
         return self._under(bound), view, bound
+
+    def _restored(self, world: World, view: View, group: str, version: str | None) -> TextVersion:
+        wanted = None if version is None else checks.ref("version", version)
+        found = self._finished(lambda: portrait.restore(world, view.realm, group, wanted))
+        self._holder.wake()
+        return found
 
     def _thread(
         self, workspace: str, session: str | None, user: str | None, channel: str

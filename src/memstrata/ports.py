@@ -1064,8 +1064,8 @@ class StoreWrite(StoreRead, Protocol):
         """Forget what problems the jobs of some sessions had; drop those of a session without messages. How many."""
         ...
 
-    def hasten_jobs(self) -> None:
-        """Whatever waits for its turn is to be done at once."""
+    def hasten_jobs(self, but: Sequence[str] = ()) -> None:
+        """Whatever waits for its turn is to be done at once, unless its kind is one of `but`."""
         ...
 
     def drop_job(self, number: int) -> None:

@@ -111,6 +111,43 @@ class RecallSettings(_Table):
     limit: int = Field(8, ge=0, le=100, description="memories in the turn part, at most")
 
 
+class ScenesSettings(_Table):
+    """[scenes]"""
+
+    enabled: bool = Field(
+        True, description="off: scenes are neither made nor injected; the files stay"
+    )
+    delay_seconds: float = Field(
+        10, ge=0, le=86_400, description="scenes follow an extraction after so long"
+    )
+    least_seconds: float = Field(
+        900, ge=0, le=604_800, description="between two runs over the same scenes, at least"
+    )
+    most_seconds: float = Field(
+        3_600, ge=0, le=604_800, description="scenes follow a change by hand after so long"
+    )
+    most: int = Field(15, ge=2, le=100, description="scenes of one group; fewer are aimed at")
+    characters: int = Field(
+        1_500, ge=300, le=20_000, description="of one scene's file, citations and head included"
+    )
+    steps: int = Field(20, ge=1, le=100, description="answers of a model in one run, at most")
+    seconds: float = Field(300, gt=0, le=3_600, description="a run of a model may take so long")
+    backups: int = Field(10, ge=1, le=100, description="older versions that are kept")
+
+
+class PersonaSettings(_Table):
+    """[persona]"""
+
+    enabled: bool = Field(True, description="off: it is neither made nor injected; the file stays")
+    every_memories: int = Field(
+        50, ge=1, le=10_000, description="new or changed memories until it is made anew"
+    )
+    characters: int = Field(
+        2_000, ge=300, le=20_000, description="of its file, citations and head included"
+    )
+    backups: int = Field(3, ge=1, le=100, description="older versions that are kept")
+
+
 class EmbeddingSettings(_Table):
     """[embedding]"""
 
@@ -295,6 +332,8 @@ class Settings(BaseModel):
     capture: CaptureSettings = CaptureSettings.model_construct()
     extraction: ExtractionSettings = ExtractionSettings.model_construct()
     recall: RecallSettings = RecallSettings.model_construct()
+    scenes: ScenesSettings = ScenesSettings.model_construct()
+    persona: PersonaSettings = PersonaSettings.model_construct()
     embedding: EmbeddingSettings = EmbeddingSettings.model_construct()
     search: SearchSettings = SearchSettings.model_construct()
     consolidation: ConsolidationSettings = ConsolidationSettings.model_construct()

@@ -1025,6 +1025,10 @@ class StoreContract:
         assert (job.at_once, job.due) == (True, day(8))
         enqueue(store, "s2", day(8))
         assert lease(store, day(4)) is None
+        kind = store.jobs(ANN)[0].kind
+        with store.transaction() as write:
+            write.hasten_jobs((kind,))
+        assert [one.key for one in store.jobs(ANN) if one.at_once] == []
         with store.transaction() as write:
             write.hasten_jobs()
         assert [one.key for one in store.jobs(ANN) if one.at_once] == ["s2"]

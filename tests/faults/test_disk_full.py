@@ -14,13 +14,13 @@ import pytest
 from tests.faults.child import counted
 from tests.faults.disks import failing
 from tests.faults.oracle import faults, sound
-from tests.faults.works import SIGNS, WORKS, missing, opened, prepare, state
+from tests.faults.works import SIGNS, WORKS, State, missing, opened, portrait, prepare, state
 
 from memstrata import Memory, failpoints
 from memstrata.adapters.vault_fs import StagedFile
 from memstrata.errors import MemstrataError, OutcomeUnknown, Unavailable
 
-IO = ("vault.", "apply.")
+IO = ("vault.", "apply.", "swap.")
 """How the names of the places begin that stand for writing to the disk."""
 
 Where = tuple[str, int]
@@ -51,7 +51,13 @@ def works_through(work: str, home: Path, said: list[str]) -> Unavailable | None:
     return None
 
 
-def judge(work: str, home: Path, said: list[str]) -> frozenset[tuple[object, ...]]:
+def told(home: Path) -> dict[str, set[str]]:
+    """What scenes and persona say; which run said it first, and how often they were told, may differ."""
+    texts = portrait(home).items()
+    return {name: {one for one in text.splitlines() if "<!--" in one} for name, text in texts}
+
+
+def judge(work: str, home: Path, said: list[str]) -> tuple[State, dict[str, set[str]]]:
     """With room again: acknowledged is there, all is sound, and the work can be done."""
     with opened(home) as memory:
         assert missing(memory, said) == []
@@ -60,19 +66,20 @@ def judge(work: str, home: Path, said: list[str]) -> frozenset[tuple[object, ...
     with opened(home) as memory:
         memory.drain()
         assert faults(memory) == []
-        return state(memory)
+        return state(memory), told(home)
 
 
 @pytest.mark.promise("write.atomic")
 @pytest.mark.promise("write.unavailable")
-@pytest.mark.parametrize("work", ["commit", "add", "first", "correct"])
+@pytest.mark.promise("scene.atomic")
+@pytest.mark.parametrize("work", ["commit", "add", "first", "correct", "layers"])
 def test_each_write_of_files_fails_once(tmp_path: Path, work: str) -> None:
     before = tmp_path / "before"
     prepare(before, work)
     with counted() as counts:
         end = judge(work, copied(before, tmp_path / "tried"), [])
-    loud = 0
-    places = [(n, at) for n, most in counts.items() for at in range(1, min(most, 3) + 1)]
+    loud, deep = 0, 1 if work == "layers" else 3
+    places = [(n, at) for n, most in counts.items() for at in range(1, min(most, deep) + 1)]
     for name, at in [place for place in places if place[0].startswith(IO)]:
         home = copied(before, tmp_path / "tried")
         said: list[str] = []

@@ -15,20 +15,25 @@ from tests.faults.child import Server
 from tests.faults.oracle import faults, sound
 from tests.faults.works import (
     FORGOTTEN,
+    LAYERED,
     SIGNS,
     WORKS,
     State,
     messages,
     missing,
     opened,
+    portrait,
     prepare,
     state,
     traces,
+    uncited,
 )
 
 from memstrata.errors import Conflict, MemstrataError
 
 Case = tuple[str, int]
+End = tuple[State, list[tuple[str, str, str]], dict[str, str]]
+"""Memories, messages, and the texts of scenes and persona."""
 
 
 @pytest.fixture(scope="module")
@@ -42,34 +47,41 @@ class Trial:
 
     def __init__(self, folder: Path, work: str) -> None:
         self.work = work
+        self.settings = LAYERED if work == "layers" else {}
         self.before = folder / "before"
         prepare(self.before, work)
         with child.counted() as counts:
-            self.state, self.messages = self._finish(self.copy(folder / "whole"))
+            self.end = self._finish(self.copy(folder / "whole"))
         self.counts = counts
+
+    @property
+    def state(self) -> State:
+        """What the memories come to in the end."""
+        return self.end[0]
 
     def copy(self, folder: Path) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.before, folder)
         return folder
 
-    def _finish(self, home: Path) -> tuple[State, list[tuple[str, str, str]]]:
+    def _finish(self, home: Path) -> End:
         """Do the work (again), then all that waits: where it all ends."""
         WORKS[self.work](home, lambda _: None)
-        with opened(home) as memory:
+        with opened(home, **self.settings) as memory:
             memory.drain()
             assert memory.status().degraded == ()
             assert faults(memory) == []
             if self.work == "forget":
                 assert traces(home, *FORGOTTEN) == []
-            return state(memory), messages(memory)
+            assert uncited(memory) == []
+            return state(memory), messages(memory), portrait(home)
 
     def judge(self, home: Path, said: list[str]) -> None:
         """After a kill: acknowledged is there, all is sound, and doing the rest ends the same."""
-        with opened(home) as memory:
+        with opened(home, **self.settings) as memory:
             assert missing(memory, said) == []
             assert faults(memory) == []
-        assert self._finish(home) == (self.state, self.messages)
+        assert self._finish(home) == self.end
         assert sound(home) == []
 
 
@@ -82,11 +94,15 @@ def _cases(counts: Counter[str], most: int = 1_000) -> list[Case]:
     ]
 
 
-def killed_everywhere(folder: Path, server: Server, work: str, most: int) -> Counter[str]:
-    """How many kills struck, by place."""
+def killed_everywhere(
+    folder: Path, server: Server, work: str, most: int, places: tuple[str, ...] = ("",)
+) -> Counter[str]:
+    """How many kills struck, by place; only at places whose names begin so."""
     trial = Trial(folder, work)
     struck: Counter[str] = Counter()
     for name, at in _cases(trial.counts, most):
+        if not name.startswith(places):
+            continue
         home = trial.copy(folder / "killed")
         ended = server.run(work, home, {name: at})
         assert ended.signal in (0, signal.SIGKILL), ended.error
@@ -130,6 +146,17 @@ def test_killed_while_writing(tmp_path: Path, server: Server, work: str) -> None
     assert all(struck[name] for name in passed)
 
 
+LAYERS = ("swap.", "scene.", "persona.", "prune.")
+
+
+@pytest.mark.promise("scene.kill")
+@pytest.mark.promise("scene.atomic")
+def test_killed_while_scenes_and_persona_are_told(tmp_path: Path, server: Server) -> None:
+    struck = killed_everywhere(tmp_path, server, "layers", most=2, places=LAYERS)
+    assert {"swap.logged", "swap.half", "swap.published", "scene.decided"} <= struck.keys()
+    assert all(struck.values())
+
+
 @pytest.mark.promise("write.kill")
 @pytest.mark.promise("write.reconcile-idle")
 @pytest.mark.parametrize("work", ["heal", "reindex"])
@@ -162,6 +189,7 @@ def test_killed_while_forgetting(tmp_path: Path, server: Server) -> None:
         "consolidate",
         "decide",
         "forget",
+        "layers",
     ],
 )
 def test_killed_at_each_passing(tmp_path: Path, server: Server, work: str) -> None:

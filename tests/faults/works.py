@@ -7,6 +7,7 @@ what a killed one left, as a host would that never got its answer.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +27,13 @@ from memstrata.team_document import MemoryDocument
 Say = Callable[[str], object]
 Work = Callable[[Path, Say], None]
 
-SETTINGS = {"timezone": "UTC"}
+SETTINGS: dict[str, object] = {
+    "timezone": "UTC",
+    "scenes.enabled": False,
+    "persona.enabled": False,
+}
+LAYERED: dict[str, object] = {"timezone": "UTC", "scenes.enabled": True, "persona.enabled": True}
+"""The settings of the works that scenes and persona follow."""
 TURNS = (
     ("work", "2025-01-10", "I work at Harrow Tools."),
     ("food", "2025-01-11", "I prefer mint tea."),
@@ -41,6 +48,8 @@ ENTRIES = ("- 2025-01-03: The bridge closes at dusk", "- 2025-01-04: The ferry l
 SLIP = "- 2025-01-05: A slip of the pen that is taken back"
 CORRECTED = "The mill stands on the hill, and has stood there since 1820"
 BREVITY = "Brevity"
+LEAVING = "mint"
+"""What the memory says that goes once it is told of."""
 SIGNS = ("The shop sign", "blue"), ("The gate code hint", "think of the mill")
 
 
@@ -204,6 +213,18 @@ def forget_one(home: Path, say: Say) -> None:
         say("forgot Harrow")
 
 
+def layers(home: Path, say: Say) -> None:
+    """Everything from the turns up to scenes and persona; then one memory goes, and leaves them."""
+    with opened(home, **LAYERED) as memory:
+        memory.drain()
+        say("drained")
+        say("later")  # from here on something may wait again
+        for one in memory.list(text=LEAVING).items:
+            memory.delete(one.id)
+        memory.drain()
+        say("drained")
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
     for one in (
@@ -222,12 +243,25 @@ WORKS: dict[str, Work] = {
         forget,
         forget_one,
     )
+    for one in (
+        commit,
+        drain,
+        background,
+        add,
+        first,
+        everything,
+        heal,
+        reindex,
+        team,
+        correct,
+        layers,
+    )
 }
 
 
 def prepare(home: Path, name: str) -> None:
     """What the home holds before the work `name`: for `first` nothing but turns that wait."""
-    if name == "first":
+    if name in ("first", "layers"):
         commit(home, lambda _: None)
         return
     with opened(home) as memory:
@@ -363,6 +397,23 @@ def state(memory: Memory) -> State:
         ("candidate", one.name, one.description, one.body, len(one.sources))
         for one in memory.candidates()
     )
+
+
+_OWN = re.compile(r"(?:mem|texts)_[0-9a-z]{26}|\d{4}-\d\d-\d\dT[\d:.]+Z")
+
+
+def portrait(home: Path) -> dict[str, str]:
+    """Every file of scenes and persona, without ids and our own times: equal for equal histories."""
+    files = [*home.glob("scenes/**/*.md"), *home.glob("persona.md")]
+    return {str(one.relative_to(home)): _OWN.sub("…", one.read_text()) for one in files}
+
+
+def uncited(memory: Memory) -> list[str]:
+    """The paragraphs of scenes and persona that rest on no memory that is there."""
+    ids = {one.id for one in memory.list(status="active").items}
+    told = [(one.text, one.cites) for scene in memory.scenes() for one in scene.paragraphs]
+    told += [(one.text, one.cites) for one in memory.persona().lines]
+    return [text for text, cites in told if not ids.intersection(cites)]
 
 
 def messages(memory: Memory) -> list[tuple[str, str, str]]:

@@ -62,6 +62,14 @@ def waiting(home: Path) -> list[tuple[str, str]]:
         return [(one.id, one.digest) for one in memory.candidates()]
 
 
+@pytest.fixture
+def portrait(tmp_path: Path) -> Path:
+    """A persona."""
+    path = tmp_path / "portrait.md"
+    path.write_text("## Base facts\n- Keeps bees\n")
+    return path
+
+
 def commands() -> set[str]:
     """The words of every command there is."""
     root = typer.main.get_command(app.build())
@@ -70,7 +78,7 @@ def commands() -> set[str]:
 
 @pytest.mark.promise("cli.json")
 def test_every_command_answers_with_one_document(
-    cli: Run, home: Path, conversation: Path, asked: Path, document: Path
+    cli: Run, home: Path, conversation: Path, asked: Path, document: Path, portrait: Path
 ) -> None:
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
@@ -103,6 +111,16 @@ def test_every_command_answers_with_one_document(
         "team undo": ("--private",),
         "team history": ("--private",),
         "team diff": ("--private", "0"),
+        "scenes run": (),
+        "scenes list": (),
+        "scenes versions": (),
+        "persona run": (),
+        "persona show": (),
+        "persona edit": (str(portrait),),
+        "persona lock": ("1",),
+        "persona unlock": ("1",),
+        "persona versions": (),
+        "persona restore": (),
         "config test": (),
         "bench retrieval": ("--data", str(asked)),
         "edit": (id, "--description", "e"),
@@ -128,6 +146,11 @@ def test_every_command_answers_with_one_document(
         "token list": (),
     }
     codes = {"config test": 7}  # no model is set
+    absent = {"scenes show": ("none",), "scenes restore": ("--version", "none")}
+    assert {command: cli(*command.split(), *given).code for command, given in absent.items()} == {
+        "scenes show": 4,
+        "scenes restore": 4,
+    }
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}
     conflict = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"
     for command, arguments in given.items():
@@ -141,6 +164,7 @@ def test_every_command_answers_with_one_document(
     )
     # A server answers when it has ended: tests of its own end it.
     assert set(runs) == commands() - {"serve"}
+    assert {*runs, *absent} == commands()
     for command, ran in runs.items():
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command

@@ -89,7 +89,15 @@ def test_every_message_has_its_chinese() -> None:
 
 def test_every_entry_is_said() -> None:
     known = all_said() | set(constants()) | {"Show this message and exit.", "Missing command."}
-    lent = {"database", "files", "reconcile", "text index", "room", "extraction"}  # doctor's checks
+    lent = {
+        "database",
+        "files",
+        "reconcile",
+        "text index",
+        "room",
+        "extraction",
+        "layers",
+    }  # doctor's checks
     worked = {
         "measuring",
         "conversations",
@@ -97,6 +105,7 @@ def test_every_entry_is_said() -> None:
         "extracting",
         "embedding",
         "consolidating",
+        "retelling",
         "memory or message",
         "workspace",
         "library",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.faults import child
-from tests.faults.works import SETTINGS, WORKS, Say
+from tests.faults.works import LAYERED, SETTINGS, WORKS, Say
 
 from memstrata import Memory
 from memstrata.adapters.model_scripted import ScriptedModel
@@ -42,6 +42,8 @@ NOTES: Final[dict[str, dict[str, Any]]] = {
 QUESTIONS: Final = 4
 """How many a work asks at least."""
 _SHOWN: Final = re.compile(r"^\[(m\d+)\] user[^:\n]*: (.*)", re.MULTILINE)
+_TOLD: Final = re.compile(r"^\[(k\d+)\] (.*?) \(", re.MULTILINE)
+"""A memory as a question about scenes or persona shows it."""
 _WEIGHED: Final = re.compile(r"^candidate (\d+): .*\n    \[(\w+)\]", re.MULTILINE)
 
 
@@ -71,9 +73,28 @@ def answer(question: Question) -> Answer:
     return Answer(json.dumps({"candidates": items}), "scripted", 100, 10, 0.1)
 
 
-def opened(home: Path, asked: Callable[[Question], Answer] = answer) -> Memory:
+def telling(question: Question) -> Answer:
+    """As `answer`; each memory is a scene of its own, and a line of the persona."""
+    shown = _TOLD.findall(question.user)
+    match question.purpose:
+        case "scenes":
+            found = [*(_written(id, words) for id, words in shown), {"do": "done"}]
+            return Answer(json.dumps({"operations": found}), "scripted", 100, 10, 0.1)
+        case "persona":
+            lines = [{"layer": "facts", "text": words, "cites": [id]} for id, words in shown]
+            return Answer(json.dumps({"lines": lines}), "scripted", 100, 10, 0.1)
+        case _:
+            return answer(question)
+
+
+def _written(id: str, words: str) -> dict[str, str]:
+    text = f"---\nsummary: {words}\n---\n\n{words} <!-- {id} -->"
+    return {"do": "write", "file": words.replace(" ", "-"), "content": text}
+
+
+def opened(home: Path, asked: Callable[[Question], Answer] = answer, **given: object) -> Memory:
     """The home with that model, and batches of a message or two."""
-    settings = {**SETTINGS, "extraction.model": NAME, "extraction.batch_tokens": 100}
+    settings = {**SETTINGS, "extraction.model": NAME, "extraction.batch_tokens": 100, **given}
     model = ScriptedModel(asked, repeat=True)
     return Memory.open(home, settings=settings, background=False, model=model)
 
@@ -108,6 +129,29 @@ def work(home: Path, say: Say, asked: Callable[[Question], Answer] = answer) -> 
         say("drained")
 
 
+def told(home: Path, say: Say, asked: Callable[[Question], Answer] = telling) -> None:
+    """Extract what waits and tell it in scenes and persona, say one thing more, tell that."""
+    with opened(home, asked, **LAYERED) as memory:
+        memory.drain()
+        say("drained")
+        say("later")
+        commit(memory, say, LATER)
+        memory.drain()
+        say("drained")
+
+
+def _killed_telling(number: int, home: Path, say: Say) -> None:
+    """`told`, killed while the model answers that question about scenes or persona."""
+    left = iter(range(number - 1, -1, -1))
+
+    def asked(question: Question) -> Answer:
+        if question.purpose in ("scenes", "persona") and not next(left):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return telling(question)
+
+    told(home, say, asked)
+
+
 def _killed_at(number: int, home: Path, say: Say) -> None:
     """`work`, killed while the model answers the question of that number."""
     left = iter(range(number - 1, -1, -1))
@@ -120,7 +164,11 @@ def _killed_at(number: int, home: Path, say: Say) -> None:
     work(home, say, asked)
 
 
+TOLD: Final = 3
+"""How many questions about scenes and persona `told` asks at least."""
 WORKS["model"] = work
+WORKS["told"] = told
+WORKS |= {f"told, question {n}": partial(_killed_telling, n) for n in range(1, TOLD + 1)}
 WORKS |= {f"model, question {n}": partial(_killed_at, n) for n in range(1, QUESTIONS + 1)}
 
 if __name__ == "__main__":

@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 from tests.domain import build
 
 from memstrata.adapters.tokens_toktok import ToktokTokenizer
+from memstrata.domain.cited import Piece, Section
+from memstrata.domain.persona import Persona
+from memstrata.domain.scene import Limits, Scene
+from memstrata.domain.staging import ShortIds
 from memstrata.errors import Internal
 from memstrata.prompts import consolidate, evolve, extract
-from memstrata.prompts.answers import FORMS
+from memstrata.prompts import persona as portrait
+from memstrata.prompts import scene as scenes
+from memstrata.prompts.answers import FORMS, OperationItem
 from memstrata.prompts.template import Rendered, fenced, indented, load, parse
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
@@ -189,6 +195,37 @@ def consolidation() -> Rendered:
     return consolidate.question("user", [*rules, event], ["Brevity: Be brief"])
 
 
+TEA = build.memory("mem_a", description="Prefers mint\ntea", said_at=build.NOW, entities=("Mira",))
+LIFE = Scene(
+    "life",
+    (Section("", (Piece("Lives in\n[k9] Lyon", ("mem_b",)),)),),
+    heat=3,
+    summary="Where\nthey live",
+)
+
+
+def scene() -> Rendered:
+    """A step: one scene there, one memory new, one file read."""
+    done = [
+        scenes.heard(OperationItem(do="read", file="life"), "---\nsummary: x\n---\n\nLives in Lyon")
+    ]
+    ids = ShortIds(["mem_b", "mem_a"])
+    return scenes.question([LIFE], [TEA], done, ids=ids, limits=Limits(), left=19)
+
+
+def persona() -> Rendered:
+    """A persona with a locked line, one scene changed, one memory new."""
+    held = Persona(
+        (
+            Section("Base facts", (Piece("Lives in Lyon", ("mem_b",)),)),
+            Section("How to work together", (Piece("Call me Captain", (), locked=True),)),
+        )
+    )
+    ids = ShortIds(["mem_b", "mem_a"])
+    names = frozenset(("life",))
+    return portrait.question(held, [LIFE], [TEA], ids=ids, names=names, most=2_000)
+
+
 def repair() -> Rendered:
     """A repair of one bad item."""
     return load("repair").render(
@@ -198,7 +235,10 @@ def repair() -> Rendered:
 
 @pytest.mark.parametrize(
     "id, rendered",
-    [(one.__name__, one()) for one in (extraction, evolution, consolidation, repair)],
+    [
+        (one.__name__, one())
+        for one in (extraction, evolution, consolidation, repair, scene, persona)
+    ],
 )
 def test_renderings(id: str, rendered: Rendered) -> None:
     """`GOLDEN=write pytest …` writes them anew."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from memstrata.domain import inject
 from memstrata.domain.memory import STANDING_RULE, Memory, Type
@@ -18,16 +18,22 @@ TURN_SHARE: Final = 4
 EVIDENCE_SHARE: Final = 4
 """Evidence takes at most one part in so many of the budget."""
 
+Page = Literal["persona", "scene"]
+"""What stands beside memories: a line of the persona, a scene's line of the navigation."""
+PAGES: Final[tuple[Page, ...]] = ("persona", "scene")
+"""In the order in which they are kept: behind the memories of type user, before all that are cut earlier."""
+
 Count = Callable[[str], int]
 Render = Callable[[Sequence["Shown"]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A memory with its line in the prompt. `memory` None: a line that stands for several."""
+    """A memory with its line in the prompt. `memory` None: a line that stands for several, or of a `page`."""
 
     memory: Memory | None
     line: str
+    page: Page | None = None
 
 
 def keep_rank(memory: Memory) -> int:
@@ -37,25 +43,39 @@ def keep_rank(memory: Memory) -> int:
     return 1 + KEEP_ORDER.index(memory.type)
 
 
-def fit(memories: Sequence[Memory], render: Render, count: Count, most: int) -> tuple[Shown, ...]:
-    """The largest part of `memories` whose rendering has at most `most` tokens, in the given order.
+def fit(
+    memories: Sequence[Memory],
+    render: Render,
+    count: Count,
+    most: int,
+    pages: Sequence[Shown] = (),
+) -> tuple[Shown, ...]:
+    """The largest part of `memories` and `pages` whose rendering has at most `most` tokens, in the given order.
 
-    Cut in the order episodic, reference, project, user, feedback, standing rules last; within a type
-    those that stand later in `memories` go first. Standing rules that exceed the budget by themselves
-    are shortened to id and name, then cut with a line that says how many are not shown.
+    Cut in the order episodic, reference, project, scenes, persona, user, feedback, standing rules
+    last; within a kind those that stand later go first. Standing rules that exceed the budget by
+    themselves are shortened to id and name, then cut with a line that says how many are not shown.
     """
-    ranked = sorted(range(len(memories)), key=lambda at: (keep_rank(memories[at]), at))
-    lines = [Shown(memory, inject.line(memory)) for memory in memories]
+    lines = [*(Shown(memory, inject.line(memory)) for memory in memories), *pages]
+    ranked = sorted(range(len(lines)), key=lambda at: (_rank(lines[at]), at))
 
     def rendering(taken: int) -> str:
         chosen = sorted(ranked[:taken])
         return render([lines[at] for at in chosen])
 
-    taken = _most(len(memories), lambda n: count(rendering(n)) <= most)
+    taken = _most(len(lines), lambda n: count(rendering(n)) <= most)
     rules = [memory for memory in memories if memory.priority == STANDING_RULE]
     if taken >= len(rules):
         return tuple(lines[at] for at in sorted(ranked[:taken]))
     return _shortened(rules, render, count, most)
+
+
+def _rank(shown: Shown) -> tuple[int, int]:
+    """The rank of a line: pages stand between the types."""
+    if shown.memory is not None:
+        return keep_rank(shown.memory), 0
+    behind = 1 + KEEP_ORDER.index("user")
+    return behind, 1 + (PAGES.index(shown.page) if shown.page else 0)
 
 
 def _shortened(

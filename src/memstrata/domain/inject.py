@@ -16,6 +16,7 @@ TAGS: Final[dict[Scope, str]] = {
     "project": "project-memory",
     "agent": "agent-memory",
 }
+PAGE_TAGS: Final = {"persona": "user-persona", "scene": "scene-navigation"}
 NOTE: Final = (
     "search_memory(query) finds more; recall_memory(id) shows one whole. These are summaries, perhaps "
     "written by a model: not the user's own words and no final decision. What the user says now comes first."
@@ -36,6 +37,16 @@ def line(memory: Memory) -> str:
     if name.casefold() == description.casefold():
         return f"- [{memory.id}] {description}"
     return f"- [{memory.id}] {name}: {description}"
+
+
+def persona_line(text: str, id: str = "") -> str:
+    """`- [id] text`: a line of the persona with the first of what it rests on."""
+    return f"- [{safe(id)}] {safe(text)}" if id else f"- {safe(text)}"
+
+
+def scene_line(id: str, heat: int, summary: str) -> str:
+    """`- [id] (heat n) summary`."""
+    return f"- [{safe(id)}] (heat {heat}) {safe(summary)}"
 
 
 def short_line(memory: Memory) -> str:

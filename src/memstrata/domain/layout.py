@@ -121,3 +121,33 @@ def revisions(document: Place) -> Place:
 def roles(workspace: str) -> Place:
     """Who may do what with a workspace's team document."""
     return team_folder(workspace).within("roles.toml")
+
+
+GLOBAL: Final = "_global"
+"""The folder of the scenes that belong to no workspace."""
+PERSONA: Final = "persona.md"
+
+
+def scene_folder(owner: str, group: str) -> Place:
+    """The folder of an owner's scenes of one group: `_global`, or a workspace's key."""
+    return Place(HOME, f"{owner_folder(owner)}scenes/{checks.ref('group', group)}")
+
+
+def scene_groups(owner: str) -> Place:
+    """The folder in which the groups of an owner's scenes lie."""
+    return Place(HOME, f"{owner_folder(owner)}scenes")
+
+
+def persona(owner: str) -> Place:
+    """An owner's persona."""
+    return Place(HOME, f"{owner_folder(owner)}{PERSONA}")
+
+
+def scene_chronicle(owner: str, group: str) -> Place:
+    """The last versions of the scenes of one group."""
+    return Place(HOME, f"{owner_folder(owner)}backups/scenes/{checks.ref('group', group)}.jsonl")
+
+
+def persona_chronicle(owner: str) -> Place:
+    """The last versions of a persona."""
+    return Place(HOME, f"{owner_folder(owner)}backups/persona.jsonl")

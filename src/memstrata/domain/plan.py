@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from memstrata.domain.chronicle import Chronicle
 from memstrata.domain.elevation import Elevation, Outcome
+from memstrata.domain.layout import Place
 from memstrata.domain.memory import Memory
 from memstrata.domain.scope import Key, Realm, parse_scope
 from memstrata.domain.turn import Message
@@ -22,6 +24,13 @@ REDO: Final = "redo"
 """The kind of job that extracts one batch again, which was set aside or refused; see `redo_key`."""
 CONSOLIDATE: Final = "consolidate"
 """The kind of job that consolidates a key; its key is `<scope> <ref>`, see `consolidation_key`."""
+SCENES: Final = "scenes"
+"""The kind of job that brings scenes up to date; its key is their group."""
+PERSONA: Final = "persona"
+"""The kind of job that brings a persona up to date; its key is `REQUESTED` where somebody asked for it."""
+PRUNE: Final = "prune"
+"""The kind of job that takes out of scenes and persona what rests on memories that are gone; no key."""
+REQUESTED: Final = "requested"
 
 Verb = Literal[
     "add",
@@ -192,7 +201,23 @@ class Consolidated:
     problem: str = ""
 
 
-Change = Put | Delete | Append | Enqueue | Advance | Propose | Settle | Consolidated
+@dataclass(frozen=True, slots=True)
+class PutTexts:
+    """Let files of a folder be the newest texts of `chronicle`, all together or none.
+
+    `log` is the chronicle's file, `base` the digest of the bytes that it had (`""`: it was not there),
+    `mark` what it was marked. Where a file that is to change is not what `chronicle.before` says, a
+    person changed it meanwhile, and nothing is written.
+    """
+
+    folder: Place
+    log: Place
+    chronicle: Chronicle
+    base: str = ""
+    mark: int = 0
+
+
+Change = Put | PutTexts | Delete | Append | Enqueue | Advance | Propose | Settle | Consolidated
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +235,8 @@ def _line(change: Change) -> str:
     match change:
         case Put(memory=memory, verb=verb, why=why):
             return f"{verb} {memory.id} v{memory.version} {memory.name!r}: {why}"
+        case PutTexts(log=log, chronicle=chronicle):
+            return f"write {len(chronicle.texts)} texts of {log.name.removesuffix('.jsonl')}"
         case Delete(memory=memory, why=why):
             return f"delete {memory.id} v{memory.version} {memory.name!r}: {why}"
         case Append(messages=messages):
@@ -254,7 +281,9 @@ def consolidation_of(realm: Realm, name: str) -> Key:
 
 
 def job_session(kind: str, key: str) -> str:
-    """The session that a job is about."""
+    """The session that a job is about, `""` for one that is about none."""
+    if kind in (EMBED, SCENES, PERSONA, PRUNE):
+        return ""
     return redo_of(key)[1] if kind == REDO else key
 
 

@@ -32,6 +32,8 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "fill_vectors": "worked",
     "workspaces": "workspaces",
     "tokens": "tokens",
+    "scenes": "scenes",
+    "versions": "versions",
 }
 """Verbs whose result is no object: the name it has in the object that goes over the wire, as its first member."""
 

@@ -16,6 +16,7 @@ from typing import Final
 from memstrata.domain.plan import EMBED
 from memstrata.errors import MemstrataError, Unavailable
 from memstrata.jobs import requests
+from memstrata.jobs.kinds import HURRIED, KINDS
 from memstrata.jobs.requests import Desk, Doors
 from memstrata.jobs.worker import Progress, Shift, Worked, work_off
 from memstrata.pipelines import apply, reconcile
@@ -335,7 +336,8 @@ class Holder:
         # Broken off, it is not what they wait for: they look for another who does it.
         for one in () if self._is_ending() else drains:
             one.end(done)
-        return bool(done.batches or done.parked or done.retrying or done.vectors)
+        told = done.batches or done.vectors or done.retold
+        return bool(told or done.parked or done.retrying)
 
     def _is_done(self, worked: bool) -> None:
         """There is nothing to do now: since now if it `worked`, else since before."""
@@ -384,10 +386,12 @@ class Holder:
             return
         try:
             if not is_late():
-                work_off(self._world, self._shift(True, is_late))
+                work_off(self._world, replace(self._shift(True, is_late), kinds=HURRIED))
                 self._office.after(True)
-            if any(not (job.attempts or job.at_once) for job in self._world.store.jobs(None)):
-                apply.hasten_jobs(self._world)
+            left = [job for job in self._world.store.jobs(None) if job.kind in HURRIED]
+            if any(not (job.attempts or job.at_once) for job in left):
+                patient = tuple(name for name in KINDS if name not in HURRIED)
+                apply.hasten_jobs(self._world, patient)
         except MemstrataError as error:
             self._fail(error)
 

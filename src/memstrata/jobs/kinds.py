@@ -7,14 +7,34 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from memstrata.domain import cadence
+from memstrata.domain import cadence, layout
 from memstrata.domain.cadence import Rhythm
-from memstrata.domain.plan import CONSOLIDATE, EMBED, EXTRACT, REDO, redo_of
+from memstrata.domain.plan import (
+    CONSOLIDATE,
+    EMBED,
+    EXTRACT,
+    PERSONA,
+    PRUNE,
+    REDO,
+    SCENES,
+    redo_of,
+)
 from memstrata.errors import Conflict
-from memstrata.pipelines import apply, consolidate, embed, extract, reconcile
+from memstrata.pipelines import (
+    apply,
+    consolidate,
+    embed,
+    extract,
+    pages,
+    persona,
+    prune,
+    reconcile,
+    scene,
+)
 from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled
 from memstrata.pipelines.extract import Outcome
+from memstrata.pipelines.pages import Retold
 from memstrata.pipelines.sight import job_shelf
 from memstrata.pipelines.world import World
 from memstrata.ports import Job
@@ -39,12 +59,14 @@ class Kind:
 
     key: str
     due: Callable[[World, Job], datetime | None]
-    step: Callable[[World, Job], Outcome | Filled | Done | None]
+    step: Callable[[World, Job], Outcome | Filled | Done | Retold | None]
     settle: Callable[[World, Job], bool]
     park: Callable[[World, Job, str], bool]
     steps: int
     extracts: bool = True
     """Whether it needs an extractor, and calls of a model that the day's budget allows."""
+    patient: bool = False
+    """Whether a process that ends leaves it to its time: what it makes is told of later, or not at all."""
 
 
 def _session_due(world: World, job: Job) -> datetime | None:
@@ -119,6 +141,62 @@ def _consolidate(world: World, job: Job) -> Done | None:
     return consolidate.work(world, job.realm, job.key)
 
 
+def _retell_scenes(world: World, job: Job) -> Retold | None:
+    if not world.settings.scenes.enabled:
+        return None
+    while _prune(world, job) is not None:
+        pass  # the persona must lose what a scene tells of a memory that is gone before the scene does
+    return _once_more(world, lambda: scene.retell(world, job.realm, job.key))
+
+
+def _scenes_due(world: World, job: Job) -> datetime | None:
+    """When they are due, but not before so long since the last run."""
+    ran_at = pages.look(world, job.realm, job.key).chronicle.ran_at
+    least = timedelta(seconds=world.settings.scenes.least_seconds)
+    return job.due if ran_at is None else max(job.due, ran_at + least)
+
+
+def _settle_scenes(world: World, job: Job) -> bool:
+    """Take the job off the list, unless there was more than one stretch could tell."""
+    if world.settings.scenes.enabled and scene.is_due(world, job.realm, job.key):
+        apply.postpone_job(world, job, world.clock.now())
+        return False
+    return apply.end_job(world, job, _portray(world) if job.key == layout.GLOBAL else ())
+
+
+def _portray(world: World) -> list[tuple[str, str, datetime]]:
+    """The persona is looked at next; whether it is due it finds out by itself."""
+    return [(PERSONA, "", world.clock.now())] if world.settings.persona.enabled else []
+
+
+def _retell_persona(world: World, job: Job) -> Retold | None:
+    if not world.settings.persona.enabled:
+        return None
+    return _once_more(world, lambda: persona.retell(world, job.realm, job.key))
+
+
+def _prune(world: World, job: Job) -> Retold | None:
+    return _once_more(world, lambda: prune.prune(world, job.realm))
+
+
+def _settle_prune(world: World, job: Job) -> bool:
+    """Take the job off the list; what stood beside what went is told again."""
+    chosen = world.settings.scenes
+    due = world.clock.now() + timedelta(seconds=chosen.delay_seconds)
+    groups = pages.groups(world, job.realm.owner) if chosen.enabled else ()
+    left = [(SCENES, group, due) for group in groups if scene.is_due(world, job.realm, group)]
+    return apply.end_job(world, job, [*left, *_portray(world)])
+
+
+def _once_more(world: World, write: Callable[[], _T]) -> _T:
+    """Do it, and again if something moved meanwhile: each time a model may be asked anew."""
+    try:
+        return write()
+    except Conflict:
+        reconcile.reconcile(world)
+        return write()
+
+
 def _whole(world: World, job: Job, problem: str) -> bool:
     return False
 
@@ -157,4 +235,33 @@ KINDS: Final[Mapping[str, Kind]] = {
         park=_whole,
         steps=1,
     ),
+    SCENES: Kind(
+        key="the group",
+        due=_scenes_due,
+        step=_retell_scenes,
+        settle=_settle_scenes,
+        park=_whole,
+        steps=4,
+        patient=True,
+    ),
+    PERSONA: Kind(
+        key="why",
+        due=_at_once,
+        step=_retell_persona,
+        settle=apply.drop_job,
+        park=_whole,
+        steps=1,
+        patient=True,
+    ),
+    PRUNE: Kind(
+        key="none",
+        due=_at_once,
+        step=_prune,
+        settle=_settle_prune,
+        park=_whole,
+        steps=100,
+        extracts=False,
+    ),
 }
+HURRIED: Final = tuple(name for name, kind in KINDS.items() if not kind.patient)
+"""The kinds that a process does before it ends, and the next one at once."""

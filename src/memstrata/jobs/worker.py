@@ -19,6 +19,7 @@ from memstrata.pipelines import apply, bind, ledger
 from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled, Unseen
 from memstrata.pipelines.extract import NoExtractor, Outcome
+from memstrata.pipelines.pages import Retold
 from memstrata.pipelines.world import World
 from memstrata.ports import Job, Lease
 
@@ -31,14 +32,15 @@ LEASE: Final = timedelta(minutes=30)
 """Longer than a stretch of any job takes; only where no lock proves a death does it have to run out."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with (`extracting` or `embedding`, done, in all): messages, or texts that lacked a vector."""
+"""Called with (what, done, in all): `extracting` messages, `embedding` texts, `retelling` memories in scenes."""
 
 
 @dataclass(slots=True)
 class Worked:
     """What was done: batches, messages, their verdicts; jobs set aside, and those tried again later.
 
-    `vectors` were made; `merged` memories became fewer, `proposed` general rules wait for a person.
+    `vectors` were made; so many memories were `retold` in scenes; `merged` memories became fewer, `proposed`
+    general rules wait for a person.
     `away` are jobs that wait for a workspace whose folder is not there, an extractor, an embedder.
     """
 
@@ -51,19 +53,22 @@ class Worked:
     vectors: int = 0
     merged: int = 0
     proposed: int = 0
+    retold: int = 0
 
-    def take(self, outcome: Outcome | Filled | Done) -> None:
-        """Count a batch, vectors, or a consolidation."""
-        if isinstance(outcome, Filled):
-            self.vectors += outcome.vectors
-            return
-        if isinstance(outcome, Done):
-            self.merged += outcome.merged
-            self.proposed += outcome.proposed
-            return
-        self.batches += 1
-        self.messages += outcome.messages
-        self.verdicts += outcome.verdicts
+    def take(self, outcome: Outcome | Filled | Done | Retold) -> None:
+        """Count a batch, vectors, a consolidation, or what was retold."""
+        match outcome:
+            case Filled():
+                self.vectors += outcome.vectors
+            case Done():
+                self.merged += outcome.merged
+                self.proposed += outcome.proposed
+            case Retold():
+                self.retold += outcome.memories
+            case Outcome():
+                self.batches += 1
+                self.messages += outcome.messages
+                self.verdicts += outcome.verdicts
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Worked:
@@ -78,6 +83,7 @@ class Worked:
             fields["vectors"],
             fields["merged"],
             fields["proposed"],
+            fields["retold"],
         )
 
 
@@ -142,10 +148,15 @@ def _reporter(world: World, shift: Shift, done: Worked) -> Callable[[], None]:
     told: dict[str, int] = {}
 
     def report() -> None:
-        for what, now in (("extracting", done.messages), ("embedding", done.vectors)):
+        counts = {
+            "extracting": done.messages,
+            "embedding": done.vectors,
+            "retelling": done.retold,
+        }
+        for what, now in counts.items():
             if now != told.get(what, 0):
                 told[what] = now
-                tell(what, now, max(totals[what], now))
+                tell(what, now, max(totals.get(what, 0), now))
 
     return report
 

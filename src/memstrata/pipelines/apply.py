@@ -26,7 +26,9 @@ from memstrata.domain.memory import Memory, normalised_name
 from memstrata.domain.plan import (
     EMBED,
     EXTRACT,
+    PRUNE,
     REDO,
+    SCENES,
     Advance,
     Append,
     Base,
@@ -37,14 +39,17 @@ from memstrata.domain.plan import (
     Plan,
     Propose,
     Put,
+    PutTexts,
     Settle,
     redo_key,
 )
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Conflict, Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
-from memstrata.pipelines import graves
+from memstrata.pipelines import graves, swap
 from memstrata.pipelines.sight import job_key, messages_of, shelf_of
+from memstrata.pipelines.swap import Swap
+from memstrata.pipelines.swap import Unfinished as Unfinished
 from memstrata.pipelines.world import World
 from memstrata.ports import (
     Answered,
@@ -81,10 +86,6 @@ REVIEWED: Final = "looked at and trusted"
 """Why a version came to be whose file stayed as it was: a person trusts what came with a workspace."""
 BACK: Final = ("edit", "restore")
 """The verbs by which a person can bring a memory back to use."""
-
-
-class Unfinished(Conflict):
-    """A killed process left a write half-way, or the index is not whole: reconcile, then run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +161,13 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
         with reported():
             writes = _stage(world, plan, targets, staged)
             proposals = _propose(world, plan, staged)
+            swaps = [swap.stage(world, one, staged) for one in _texts(plan)]
             failpoints.hit("apply.staged")
             with world.vault.exclusive():
                 try:
-                    applied = _transact(world, plan, targets, writes, proposals, removals, undo)
+                    applied = _transact(
+                        world, plan, targets, writes, proposals, swaps, removals, undo
+                    )
                 except BaseException:
                     take_back(undo)
                     raise
@@ -173,7 +177,7 @@ def apply(world: World, plan: Plan, targets: Mapping[Key, Target]) -> Applied:
         _drop(staged)
         raise
     try:
-        _settle(world, plan, staged, removals)
+        _settle(world, plan, staged, swaps, removals)
     finally:
         _tell(world, plan, applied)
     return applied
@@ -279,6 +283,10 @@ def rendered(memory: Memory, target: Target) -> bytes:
     return text.encode()
 
 
+def _texts(plan: Plan) -> list[PutTexts]:
+    return [change for change in plan.changes if isinstance(change, PutTexts)]
+
+
 def _place(store: Store, put: Put, target: Target) -> Place:
     """The file it stands in already (a hand-made one keeps its name), else `<id>.md`."""
     held = store.memory((put.memory.key,), put.memory.id) if put.base else None
@@ -294,6 +302,7 @@ def _transact(
     targets: Mapping[Key, Target],
     writes: Sequence[_Write],
     proposals: Sequence[_Proposal],
+    swaps: Sequence[Swap],
     removals: list[_Removal],
     undo: list[Callable[[], None]],
 ) -> Applied:
@@ -303,6 +312,8 @@ def _transact(
         _refuse_open(world, tx, plan, targets)
         _compare(world, tx, plan, writes)
         _compare_candidates(world, tx, plan)
+        for one in swaps:
+            swap.compare(world, tx, one)
         removals += _removals(world, tx, plan)
         messages = [
             (change.realm, m)
@@ -319,12 +330,17 @@ def _transact(
         _names_free(world, tx, writes)
         for change in plan.changes:
             _rows(world, tx, change)
+        fresh = [write.row for write in writes if write.put.verb != "source"]
+        extracted = any(isinstance(change, Advance) for change in plan.changes)
+        queue_scenes(world, tx, fresh, [one.row for one in removals], soon=extracted)
         failpoints.hit("apply.rows")
         _log(world, tx, plan, targets, writes, removals, undo)
         failpoints.hit("apply.logged")
         for staged in [one.staged for one in writes] + [one.staged for one in proposals]:
             undo.append(staged.undo)
             staged.publish()
+        for swapped in swaps:
+            swap.publish(world, tx, swapped, undo)
         failpoints.hit("apply.published")
     return Applied(tuple(write.row for write in writes), tuple(m for _, m in messages))
 
@@ -827,13 +843,19 @@ def _drop(staged: Sequence[Staged]) -> None:
 
 
 def _settle(
-    world: World, plan: Plan, staged: Sequence[Staged], removals: Sequence[_Removal]
+    world: World,
+    plan: Plan,
+    staged: Sequence[Staged],
+    swaps: Sequence[Swap],
+    removals: Sequence[_Removal],
 ) -> None:
     """Behind COMMIT the write stands; whether it outlives a power cut is unknown until it is flushed."""
     try:
         failpoints.hit("apply.committed")
         for one in staged:
             one.settle()
+        for swapped in swaps:
+            swap.settle(swapped)
         places = [one.place for one in staged] + [removal.row.place for removal in removals]
         places += [
             layout.candidate_file(change.key, change.candidate.id)
@@ -848,7 +870,7 @@ def _settle(
             f"it was written but could not be flushed ({error}); outcome unknown"
         ) from error
     finally:
-        _drop(staged)
+        _drop([*staged, *swap.dropped(swaps)])
 
 
 def _tell(world: World, plan: Plan, applied: Applied) -> None:
@@ -873,6 +895,10 @@ def _tell(world: World, plan: Plan, applied: Applied) -> None:
                     owner=key.realm.owner,
                     scope=key.scope,
                     ref=key.ref,
+                )
+            case PutTexts(log=log, chronicle=found):
+                world.bus.emit(
+                    "texts.written", path=str(log), texts=len(found.texts), dropped=found.dropped
                 )
             case Advance(verdicts=verdicts):
                 for verdict in verdicts:
@@ -969,6 +995,15 @@ def drop_job(world: World, job: Job) -> bool:
     return True
 
 
+def end_job(world: World, job: Job, then: Iterable[tuple[str, str, datetime]]) -> bool:
+    """Take a job off the list, and with it put on what follows, each (kind, key, due); True."""
+    with world.store.transaction() as tx:
+        tx.drop_job(job.number)
+        for kind, key, due in then:
+            tx.enqueue(job.realm, kind, key, due)
+    return True
+
+
 def keep_vectors(
     vectors: Vectors, shelf: Shelf, rows: Sequence[Vectored], reached: int | None
 ) -> None:
@@ -998,6 +1033,62 @@ def _queue_vectors(world: World, tx: StoreWrite, shelves: Iterable[Shelf]) -> No
     if world.sight is not None:
         for shelf in dict.fromkeys(shelves):
             tx.enqueue(shelf.realm, EMBED, job_key(shelf), world.clock.now())
+
+
+def queue_scenes(
+    world: World,
+    tx: StoreWrite,
+    changed: Iterable[Stored],
+    gone: Iterable[Stored] = (),
+    *,
+    soon: bool = False,
+) -> None:
+    """Within a transaction: scenes follow what `changed` of a person's or a project's memories.
+
+    What has ended or is `gone` leaves them at once; the rest is told `soon`, or after a while.
+    """
+    chosen, now = world.settings.scenes, world.clock.now()
+    if not (chosen.enabled or world.settings.persona.enabled):
+        return
+    rows, lost = list(changed), list(gone)
+    ended = [row for row in rows if row.memory.status(now, world.zone) != "active"]
+    for realm in dict.fromkeys(realm for realm, _ in _layers((*ended, *lost))):
+        tx.enqueue(realm, PRUNE, "", now)
+    if chosen.enabled:
+        seconds = chosen.delay_seconds if soon or lost else chosen.most_seconds
+        for realm, group in _layers((*rows, *lost)):
+            tx.enqueue(realm, SCENES, group, now + timedelta(seconds=seconds))
+
+
+def _layers(rows: Iterable[Stored]) -> list[tuple[Realm, str]]:
+    """Whose scenes memories belong in, and in which group, each once; an agent's own belong in none."""
+    found: dict[tuple[Realm, str], None] = {}
+    for row in rows:
+        key = row.memory.key
+        match key.scope:
+            case "user":
+                found[key.realm, layout.GLOBAL] = None
+            case "project":
+                found[Realm(key.realm.space, row.owner), key.ref] = None
+            case "agent":
+                continue
+    return list(found)
+
+
+def queue_layers(world: World, jobs: Iterable[tuple[Realm, str, str]]) -> None:
+    """Queue a job for each (realm, kind, key): what they would do is found out when they are done."""
+    wanted = list(jobs)
+    if wanted:
+        with world.store.transaction() as tx:
+            for realm, kind, key in wanted:
+                tx.enqueue(realm, kind, key, world.clock.now())
+
+
+def request(world: World, realm: Realm, kind: str, key: str) -> None:
+    """Let a job be done at once, whatever became of it before."""
+    with world.store.transaction() as tx:
+        tx.drop_jobs(realm, kind, key)
+        tx.enqueue(realm, kind, key, world.clock.now(), at_once=True)
 
 
 def redo_batches(world: World, realm: Realm, batches: Sequence[tuple[str, str]]) -> int:
@@ -1038,10 +1129,10 @@ def unpark_jobs(world: World, realm: Realm) -> int:
         return tx.unpark_jobs(realm, world.clock.now())
 
 
-def hasten_jobs(world: World) -> None:
-    """Whatever waits for its turn is done when the next worker starts."""
+def hasten_jobs(world: World, but: Sequence[str] = ()) -> None:
+    """Whatever waits for its turn is done when the next worker starts, unless its kind is one of `but`."""
     with world.store.transaction() as tx:
-        tx.hasten_jobs()
+        tx.hasten_jobs(but)
 
 
 # -- logs that no row stands for -------------------------------------------------------------------

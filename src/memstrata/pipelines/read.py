@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Generic, Literal, TypeVar, cast
 
-from memstrata.domain import codec, lifecycle
+from memstrata.domain import codec, layout, lifecycle
 from memstrata.domain.memory import Evidence, Status, Type
+from memstrata.domain.persona import SCENE
 from memstrata.domain.records import MEMORY
 from memstrata.domain.scope import Realm, Scope, View
 from memstrata.domain.turn import Message
 from memstrata.errors import NotFound
-from memstrata.pipelines import lanes
+from memstrata.pipelines import lanes, portrait
+from memstrata.pipelines.portrait import PersonaLine, SceneText
 from memstrata.pipelines.world import World
 from memstrata.ports import (
     Listing,
@@ -127,7 +129,9 @@ class Trace:
     """Where something came from and what came of it.
 
     For a memory: `record`, its `sources`, what it `superseded` and the chain it was superseded by
-    (`successors`, nearest first). For a message: `message` and the memories `derived` from it.
+    (`successors`, nearest first). For a message: `message` and the memories `derived` from it. For a
+    `scene`, or a `line` of the persona: the `memories` that it rests on, and their `sources`. Upwards,
+    of all of them: the `scenes` and the `lines` of the persona that rest on it; of a line, its scenes.
     """
 
     record: Record | None = None
@@ -136,6 +140,11 @@ class Trace:
     superseded: tuple[Record, ...] = ()
     message: Message | None = None
     derived: tuple[Record, ...] = ()
+    scene: SceneText | None = None
+    line: PersonaLine | None = None
+    memories: tuple[Record, ...] = ()
+    scenes: tuple[SceneText, ...] = ()
+    lines: tuple[PersonaLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,19 +364,77 @@ def _version(number: int, at: datetime, data: object) -> Version:
 def trace(
     world: World, view: View, id: str, moment: Moment, *, session: str | None = None
 ) -> Trace:
-    """Where `id`, a memory's or a message's, came from and what came of it.
+    """Where `id` came from and what came of it: a memory's, a message's, a scene's, `persona/<number>`.
 
     Raises:
-        NotFound: no such memory or message in the view.
+        NotFound: no such thing in the view.
+        Corrupt: scenes or persona cannot be read.
     """
     held = world.store.memory(view.keys, id) if session is None else None
     if held is not None:
-        return _trace_memory(world, view, held, moment)
+        return _above(world, view, _trace_memory(world, view, held, moment), [held.memory.id])
     seen = workspaces(view)
     for message in world.store.message(view.realm, id, session):
         if message.workspace in seen:
-            return _trace_message(world, view, message, moment)
+            found = _trace_message(world, view, message, moment)
+            return _above(world, view, found, [one.id for one in found.derived])
+    if session is None and (below := _trace_page(world, view, id, moment)) is not None:
+        return below
     raise NotFound("memory or message", id)
+
+
+def _above(world: World, view: View, found: Trace, ids: Sequence[str]) -> Trace:
+    """With the scenes and the lines of the persona that rest on memories."""
+    scenes = [one for one in portrait.scenes(world, view) if _rests_on(one, ids)]
+    return replace(found, scenes=tuple(scenes), lines=_lines_on(world, view, ids, scenes))
+
+
+def _rests_on(scene: SceneText, ids: Sequence[str]) -> bool:
+    return any(id in ids for one in scene.paragraphs for id in one.cites)
+
+
+def _lines_on(
+    world: World, view: View, ids: Sequence[str], scenes: Sequence[SceneText]
+) -> tuple[PersonaLine, ...]:
+    wanted = {*ids, *(one.id for one in scenes)}
+    every = portrait.persona_of(world, view.realm).lines
+    return tuple(one for one in every if wanted.intersection(one.cites))
+
+
+def _trace_page(world: World, view: View, id: str, moment: Moment) -> Trace | None:
+    """The trace of a scene, or of a line of the persona; None when it is neither."""
+    for line in portrait.persona_of(world, view.realm).lines:
+        if line.id == id:
+            return _trace_line(world, view, line, moment)
+    wanted = id.replace(SCENE, f"{layout.GLOBAL}/", 1)
+    for scene in portrait.scenes(world, view):
+        if scene.id == wanted:
+            ids = list(dict.fromkeys(id for one in scene.paragraphs for id in one.cites))
+            found = _below(world, view, ids, moment)
+            return replace(found, scene=scene, lines=_lines_on(world, view, ids, [scene]))
+    return None
+
+
+def _trace_line(world: World, view: View, line: PersonaLine, moment: Moment) -> Trace:
+    """A line, the scenes that it cites or that tell of the same memories, and the memories."""
+    every = portrait.scenes(world, view)
+    cited = [one for one in every if one.id in line.cites]
+    own = [id for id in line.cites if id not in {one.id for one in every}]
+    ids = [*own, *(id for scene in cited for one in scene.paragraphs for id in one.cites)]
+    found = _below(world, view, list(dict.fromkeys(ids)), moment)
+    scenes = tuple(one for one in every if one in cited or _rests_on(one, own))
+    return replace(found, line=line, scenes=scenes)
+
+
+def _below(world: World, view: View, ids: Sequence[str], moment: Moment) -> Trace:
+    """The memories behind a text, and the messages behind those."""
+    rows = [row for id in ids if (row := world.store.memory(view.keys, id)) is not None]
+    return Trace(
+        memories=tuple(record(world, row, moment) for row in rows),
+        sources=tuple(
+            Source(one, _message(world, view, one)) for row in rows for one in row.memory.evidence
+        ),
+    )
 
 
 def _trace_memory(world: World, view: View, held: Stored, moment: Moment) -> Trace:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
-from memstrata.domain import budget, inject, terms
+from memstrata.domain import budget, inject, layout, scene, terms
 from memstrata.domain.budget import Shown
+from memstrata.domain.grouping import text_of
 from memstrata.domain.memory import STANDING_RULE, UNREVIEWED, Memory, Type
+from memstrata.domain.persona import SCENE
 from memstrata.domain.scope import Key, View
 from memstrata.domain.turn import Message
-from memstrata.pipelines import lanes
+from memstrata.errors import MemstrataError
+from memstrata.pipelines import lanes, pages
 from memstrata.pipelines.world import World
 from memstrata.ports import Moment
 
@@ -112,8 +115,54 @@ def _stable(
         memories, degraded = _chosen(world, asker, key, moment, budgeted)
         chosen += memories
         warnings += degraded
-    shown = budget.fit(chosen, render, world.tokens.count, most)
-    return render(shown), shown, tuple(warnings)
+    beside, unread = _pages(world, asker, chosen)
+    shown = budget.fit(chosen, render, world.tokens.count, most, beside)
+    return render(shown), shown, (*warnings, *unread)
+
+
+def _pages(
+    world: World, asker: Asker, chosen: Sequence[Memory]
+) -> tuple[list[Shown], tuple[str, ...]]:
+    """The lines of persona and scenes that this reader sees; and what of them cannot be read.
+
+    A line of the persona that says word for word what a memory says that is kept before it is not
+    said twice.
+    """
+    told = {text_of(one) for one in chosen if one.type in ("user", "feedback")}
+    found: list[Shown] = []
+    try:
+        if world.settings.persona.enabled:
+            found += _persona(world, asker, told)
+        if world.settings.scenes.enabled:
+            found += _scenes(world, asker)
+    except MemstrataError as error:
+        return found, (f"persona and scenes cannot be read: {error.message}",)
+    return found, ()
+
+
+def _persona(world: World, asker: Asker, told: Container[str]) -> list[Shown]:
+    held = pages.look(world, asker.view.realm, layout.PERSONA).persona
+    lines = [] if held is None else [one for one in held.lines if one.text not in told]
+    return [
+        Shown(None, inject.persona_line(one.text, _source(one.cites)), "persona") for one in lines
+    ]
+
+
+def _source(cites: Sequence[str]) -> str:
+    """The first of what a line rests on, as `trace` takes it."""
+    return cites[0].replace(SCENE, f"{layout.GLOBAL}/", 1) if cites else ""
+
+
+def _scenes(world: World, asker: Asker) -> list[Shown]:
+    every = [
+        replace(one, name=f"{group}/{one.name}")
+        for group in pages.seen_by(asker.view)
+        for one in pages.look(world, asker.view.realm, group).scenes
+    ]
+    return [
+        Shown(None, inject.scene_line(one.name, one.heat, one.summary), "scene")
+        for one in scene.hottest(every)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +221,7 @@ def _foremost(
 
 
 def _render_stable(shown: Sequence[Shown], *, asker: Asker) -> str:
-    """The blocks in their order; nothing at all when there is no memory to show."""
+    """The blocks in their order; nothing at all when there is nothing to show."""
     if not shown:
         return ""
     blocks: list[str] = []
@@ -180,11 +229,13 @@ def _render_stable(shown: Sequence[Shown], *, asker: Asker) -> str:
         lines = [
             one.line
             for one in shown
-            if (one.memory.key if one.memory else asker.view.keys[0]) == key
+            if not one.page and (one.memory.key if one.memory else asker.view.keys[0]) == key
         ]
         if lines:
             name = asker.workspace_name if key.scope == "project" else None
             blocks.append(inject.block(inject.TAGS[key.scope], lines, name))
+    beside = ((page, [one.line for one in shown if one.page == page]) for page in budget.PAGES)
+    blocks += [inject.block(inject.PAGE_TAGS[page], lines) for page, lines in beside if lines]
     return "\n".join((*blocks, inject.block("memory-note", [inject.NOTE])))
 
 

@@ -9,10 +9,10 @@ from typing import Final
 from memstrata.domain import layout, terms, times
 from memstrata.domain.consolidate import Run
 from memstrata.domain.memory import UNREVIEWED
-from memstrata.domain.plan import EMBED, consolidation_key, job_name
+from memstrata.domain.plan import EMBED, PERSONA, PRUNE, SCENES, consolidation_key, job_name
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import MemstrataError, Unavailable
-from memstrata.pipelines import bind, ledger, pending
+from memstrata.pipelines import bind, ledger, pages, pending
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.sight import shelf_of
 from memstrata.pipelines.world import Fault, Problem, Report, World
@@ -41,6 +41,11 @@ class Status:
     memories: Mapping[str, int]
     messages: int
     sessions: int
+    scenes: int
+    persona: int
+    """Lines of the persona."""
+    untold: tuple[int, int]
+    """Of the last runs: paragraphs that nothing bore out and were dropped; memories that found no room."""
     waiting: int
     parked: tuple[str, ...]
     retrying: tuple[str, ...]
@@ -119,6 +124,7 @@ def status(
         for name in (state, f"{state} scope {key.scope}", f"{state} type {kind}"):
             memories[name] = memories.get(name, 0) + count
     sessions = world.store.sessions(realm)
+    told = _told(world, realm)
     parked = tuple(
         f"{job_name(job.kind, job.key)}: {job.problem}" for job in _jobs(world, realm, ("parked",))
     )
@@ -135,6 +141,9 @@ def status(
         memories=memories,
         messages=sum(count for _, count, _ in sessions),
         sessions=len(sessions),
+        scenes=told.scenes,
+        persona=told.lines,
+        untold=(told.dropped, told.untold),
         waiting=sum(left for _, _, left in sessions),
         parked=parked,
         retrying=_retrying(world, realm),
@@ -147,6 +156,32 @@ def status(
         spent=ledger.today(world),
         problems=tuple(map(str, problems)),
         degraded=_degraded(world, realm, parked, problems),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What scenes and persona come to: how many of each, and of the last runs what was dropped or found no room."""
+
+    scenes: int = 0
+    lines: int = 0
+    dropped: int = 0
+    untold: int = 0
+
+
+def _told(world: World, realm: Realm) -> _Told:
+    """Of every group of scenes; nothing where they cannot be read."""
+    try:
+        looks = [pages.look(world, realm, group) for group in pages.groups(world, realm.owner)]
+        portrait = pages.look(world, realm, layout.PERSONA)
+    except MemstrataError:  # among the problems of the last reconcile
+        return _Told()
+    held = portrait.persona
+    return _Told(
+        sum(len(one.texts) for one in looks),
+        len(held.lines) if held else 0,
+        sum(one.chronicle.dropped for one in (*looks, portrait)),
+        sum(one.chronicle.left_out for one in looks),
     )
 
 
@@ -234,7 +269,7 @@ def _degraded(
         if run.problem
     ]
     if parked:
-        found.append(f"{len(parked)} extraction jobs are set aside: memstrata extract --retry")
+        found.append(f"{len(parked)} jobs are set aside: memstrata extract --retry")
     if problems:
         found.append(f"{len(problems)} files were left as they are: memstrata doctor")
     try:
@@ -293,6 +328,21 @@ def held(worker: Holding | None) -> str:
     return f"process {worker.pid} on {worker.host} ({worker.role}) since {since}"
 
 
+def _failing(state: Status, *, layers: bool = True) -> list[str]:
+    """The jobs that failed: those that make scenes and persona, or the others."""
+    kinds = (SCENES, PERSONA, PRUNE)
+    every = (*state.parked, *state.retrying)
+    return [one for one in every if (one.split()[0].rstrip(":") in kinds) is layers]
+
+
+def _layers(state: Status) -> str:
+    dropped, untold = state.untold
+    return "; ".join(_failing(state)) or (
+        f"{state.scenes} scenes, {state.persona} lines of the persona; "
+        f"{dropped} paragraphs dropped, {untold} memories untold"
+    )
+
+
 def _some(faults: Sequence[str]) -> str:
     """The first three, and how many more."""
     more = f"; and {len(faults) - 3} faults more" if len(faults) > 3 else ""
@@ -343,8 +393,8 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
         ),
         Check(
             "extraction",
-            not (state.parked or state.retrying),
-            "; ".join((*state.parked, *state.retrying)) or state.extractor,
+            not _failing(state, layers=False),
+            "; ".join(_failing(state, layers=False)) or state.extractor,
             "memstrata extract --retry",
         ),
         Check(
@@ -353,6 +403,7 @@ def doctor(world: World, realm: Realm, healed: Report, worker: Holding | None) -
             "; ".join(state.consolidated) or "it never ran",
             "memstrata consolidate --dry-run",
         ),
+        Check("layers", not _failing(state), _layers(state), "memstrata extract --retry"),
         Check("worker", True, held(worker) or "nobody; memstrata extract does what waits"),
         Check(
             "room",

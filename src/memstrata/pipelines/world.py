@@ -120,6 +120,9 @@ class World:
 
     graves: Graves = field(default_factory=Graves)
     """The tombstones as they were read last."""
+    looks: dict[str, tuple[object, object]] = field(default_factory=dict)
+    """Scenes and personas as they were last read, by their chronicle's path: the state of the files, and them."""
+
     tightened: Callable[[str], tuple[Settings, Scanner]] | None = None
     """What a workspace's own settings, by its root, make of these, and the gate that follows from them."""
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -24,8 +24,10 @@ from pydantic import (
 
 from memstrata.domain.candidate import Change
 from memstrata.domain.memory import MAX_BODY, MAX_ENTITIES, MAX_NAME, TYPE_ALIASES, TYPES, Type
+from memstrata.domain.persona import LAYERS, Layer
 from memstrata.domain.ruling import RULINGS, Ruling
 from memstrata.domain.scope import SCOPES, Scope
+from memstrata.domain.staging import Do
 from memstrata.prompts import loose_json
 from memstrata.prompts.template import one_line
 
@@ -180,6 +182,24 @@ class ProposalItem(Item):
     name: Line = Field(min_length=1, max_length=MAX_BODY)
     description: Line = Field(min_length=1, max_length=MAX_BODY)
     body: Text = Field(min_length=1, max_length=MAX_BODY)
+
+
+class OperationItem(Item):
+    """One use of the file tools."""
+
+    do: Annotated[Do, BeforeValidator(_word)]
+    file: Line = Field("", max_length=1_000)
+    content: Text = Field("", max_length=MAX_BODY)
+    old: Text = Field("", max_length=MAX_BODY)
+    new: Text = Field("", max_length=MAX_BODY)
+
+
+class LineItem(Item):
+    """One line of a persona, and the ids of what it rests on, as they were shown."""
+
+    layer: Annotated[Layer, BeforeValidator(_word)]
+    text: Line = Field(min_length=1, max_length=2_000)
+    cites: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
 
 
 T = TypeVar("T", bound=Item)
@@ -343,5 +363,39 @@ PROPOSALS: Final = Form(
     lacks=lambda _: "",
 )
 
-FORMS: Final = {form.key: form for form in (CANDIDATES, DECISIONS, PROPOSALS)}
+OPERATIONS: Final = Form(
+    key="operations",
+    item=OperationItem,
+    shape=_object(
+        {
+            "do": {"type": "string", "enum": list(get_args(Do))},
+            "file": _TEXT,
+            "content": _TEXT,
+            "old": _TEXT,
+            "new": _TEXT,
+        },
+        ("do",),
+    ),
+    same=lambda item: (item.do, item.file, item.content, item.old, item.new),
+    lacks=lambda _: "",
+)
+
+LINES: Final = Form(
+    key="lines",
+    item=LineItem,
+    shape=_object(
+        {
+            "layer": {"type": "string", "enum": list(LAYERS)},
+            "text": _TEXT,
+            "cites": {"type": "array", "items": _TEXT},
+        },
+        ("layer", "text", "cites"),
+    ),
+    same=lambda item: item.text.casefold(),
+    lacks=lambda _: "",
+)
+
+FORMS: Final[Mapping[str, Form[Any]]] = {
+    form.key: form for form in (CANDIDATES, DECISIONS, PROPOSALS, OPERATIONS, LINES)
+}
 """The forms by the name that a prompt file's `answer` gives them."""

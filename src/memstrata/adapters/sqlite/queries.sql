@@ -658,8 +658,10 @@ WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE realm = :realm AND kind = :kind AND k
 DELETE FROM jobs WHERE realm = :realm AND kind = :kind AND key = :key RETURNING number;
 
 -- name: hasten_jobs
--- Whatever waits and never failed is at once.
-UPDATE jobs SET at_once = 1 WHERE state = 'waiting' AND attempts = 0 AND at_once = 0;
+-- Whatever waits and never failed is at once, but for some kinds.
+UPDATE jobs SET at_once = 1
+WHERE state = 'waiting' AND attempts = 0 AND at_once = 0
+    AND kind NOT IN (SELECT value FROM json_each(:but));
 
 -- name: drop_job
 -- Remove a job.

@@ -289,6 +289,63 @@ _RENDERED: Final = {
     "conversations": "对话",
     "records": "记录",
 }
+_LAYERS: Final = {
+    "See what is known, matter by matter, each paragraph with its sources.": (
+        "按事情查看已知内容，每段都注明依据。"
+    ),
+    "See who the person is and how to work with them, each line with its sources.": (
+        "查看用户画像与相处方式，每行都注明依据。"
+    ),
+    "List the scenes, hottest first.": "列出情境，最热的在前。",
+    "Show one scene, each paragraph with the memories that it rests on.": (
+        "显示一个情境，每段附上所依据的记忆。"
+    ),
+    "Bring the scenes up to date now, whatever waits; a model does it if one is set.": (
+        "立即更新情境，无需等待；设有模型时由模型来做。"
+    ),
+    "List the versions of the scenes that are kept, newest first.": "列出保留的情境版本，最新的在前。",
+    "Bring an older version of the scenes back.": "恢复情境的旧版本。",
+    "Show the persona, each line with its number and what it rests on.": (
+        "显示画像，每行附上编号与依据。"
+    ),
+    "Write the persona yourself; what is new in it is locked, and stays.": (
+        "自己编写画像；新写的内容会被锁定并保留。"
+    ),
+    "Keep a line of the persona: it survives every regeneration.": "锁定画像的一行：重新生成时保留。",
+    "Let a line of the persona go the way of the others.": "解除画像一行的锁定。",
+    "Make the persona anew now; a model does it if one is set.": (
+        "立即重新生成画像；设有模型时由模型来做。"
+    ),
+    "List the versions of the persona that are kept, newest first.": "列出保留的画像版本，最新的在前。",
+    "Bring an older version of the persona back.": "恢复画像的旧版本。",
+    "its name, or its id": "名称或编号",
+    "the number of a line, as it is shown": "所显示的行号",
+    "which one (else the one before this)": "哪一个版本（否则为上一个）",
+    "the whole new persona; - is stdin (else your editor opens)": (
+        "完整的新画像；- 表示标准输入（否则打开编辑器）"
+    ),
+    "heat": "热度",
+    "paragraphs": "段数",
+    "summary": "摘要",
+    "made": "创建于",
+    "scenes": "情境",
+    "persona": "画像",
+    "layers": "情境与画像",
+    "locked": "已锁定",
+    "no scene": "没有情境",
+    "no persona": "没有画像",
+    "no version": "没有版本",
+    "{n} lines": "{n} 行",
+    "brought back: {n} files": "已恢复 {n} 个文件",
+    "told in scene": "见于情境",
+    "told in persona": "见于画像",
+    "rests on": "依据",
+    "retelling": "更新情境",
+    "about {calls} calls of {model}: {extraction} for {messages} messages, {scenes} for scenes, "
+    "{persona} for the persona": (
+        "约 {calls} 次调用 {model}：{messages} 条消息 {extraction} 次，情境 {scenes} 次，画像 {persona} 次"
+    ),
+}
 _STATE: Final = {
     "home": "数据目录",
     "on": "开",
@@ -631,6 +688,7 @@ CHINESE: Final[Mapping[str, str]] = {
     **_CODES,
     **_WORDS,
     **_RENDERED,
+    **_LAYERS,
     **_STATE,
     **_DEMO,
     **_TEAM,

@@ -166,6 +166,16 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """A group whose help page is ours and whose unknown commands are an error of ours."""
 
+    default = ""
+    """The command that is meant where none is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, the default command's name before them where none is named."""
+        helped = set(args) & {"-h", "--help"}
+        if self.default and not helped and (not args or args[0].startswith("-")):
+            args = [self.default, *args]
+        return list(super().parse_args(ctx, args))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page."""
         formatter.write(pages.page(self, ctx, frozenset(SHARED)))
@@ -214,12 +224,12 @@ Function = Callable[..., Reply | int]
 """Answers, or gives the exit code where stdout was another's."""
 
 
-def group(help: str, name: str | None = None) -> typer.Typer:
-    """A group of commands with our help page."""
+def group(help: str, name: str | None = None, *, default: str = "") -> typer.Typer:
+    """A group of commands with our help page; `default` is meant where no command is named."""
     return typer.Typer(
         name=name,
         help=help,
-        cls=Group,
+        cls=type("Group", (Group,), {"default": default}),
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memstrata.pipelines.consolidate import Consolidation, Made
     from memstrata.pipelines.entities import Entity
     from memstrata.pipelines.ledger import Spent
+    from memstrata.pipelines.portrait import PersonaLine, PersonaText, SceneText, TextVersion
     from memstrata.pipelines.read import (
         Hit,
         Hits,
@@ -155,6 +156,24 @@ def trace(out: Out, found: Trace) -> None:
         out.heading(f"{found.message.id}  {_speaker(found.message)}")
         out.text(_indented(found.message.content))
         _chain(out, say("memories that came of it"), found.derived)
+    if found.scene is not None:
+        out.heading(f"{found.scene.id}  {found.scene.summary}")
+    if found.line is not None:
+        out.heading(f"{found.line.id}  {found.line.text}")
+    _beside(out, found)
+
+
+def _beside(out: Out, found: Trace) -> None:
+    """The layers above a memory or message; those below a scene or a line of the persona."""
+    for scene in found.scenes:
+        out.text(f"  {say('told in scene')}: {scene.id}  {scene.summary}")
+    for line in found.lines:
+        out.text(f"  {say('told in persona')}: {line.id}  {line.text}")
+    for one in found.memories:
+        out.text(f"  {say('rests on')}: {one.id}  {named(one.name, one.description)}")
+        for source in found.sources:
+            if source.evidence in one.evidence:
+                _source(out, source)
 
 
 def _source(out: Out, source: Source) -> None:
@@ -179,6 +198,80 @@ def _indented(text: str) -> str:
 def _chain(out: Out, title: str, found: Iterable[Record]) -> None:
     for one in found:
         out.text(f"  {title}: {one.id}  {named(one.name, one.description)} ({_standing(one)})")
+
+
+# -- scenes and persona -----------------------------------------------------------------------------
+
+
+def scenes(out: Out, found: Sequence[SceneText]) -> None:
+    """Scenes, one a row, hottest first."""
+    headings = said("id", "heat", "paragraphs", "changed", "summary")
+    rows = [
+        (one.id, str(one.heat), str(len(one.paragraphs)), when(one.updated), one.summary)
+        for one in found
+    ]
+    if rows or not out.terminal:
+        out.table(headings, rows)
+    else:
+        out.text(say("no scene"))
+
+
+def scene(out: Out, one: SceneText) -> None:
+    """One scene: its head, then each paragraph with what it rests on."""
+    out.heading(one.id)
+    out.fields(
+        [
+            (say("summary"), one.summary),
+            (say("heat"), str(one.heat)),
+            (say("made"), when(one.created)),
+            (say("changed"), when(one.updated)),
+            (say("file"), one.path),
+        ]
+    )
+    section = ""
+    for paragraph in one.paragraphs:
+        out.text()
+        if paragraph.section != section:
+            section = paragraph.section
+            out.heading(section)
+        out.text(paragraph.text)
+        out.text(f"  {_resting(paragraph.cites, paragraph.locked)}")
+
+
+def persona(out: Out, found: PersonaText) -> None:
+    """The persona, each line with its number and what it rests on."""
+    if not found.lines:
+        out.text(say("no persona"))
+    section = ""
+    for number, line in enumerate(found.lines, start=1):
+        if line.section != section:
+            section = line.section
+            out.heading(section)
+        out.text(f"{number:>3}  {line.text}")
+        out.text(f"     {_rest(line)}")
+
+
+def _rest(line: PersonaLine) -> str:
+    return _resting(line.cites, line.locked)
+
+
+def _resting(cites: Sequence[str], locked: bool) -> str:
+    """What a paragraph rests on, and whether a person keeps it."""
+    told = [say("locked")] if locked else []
+    return ", ".join((*told, *cites))
+
+
+def text_versions(out: Out, found: Sequence[TextVersion]) -> None:
+    """Versions of texts, newest first."""
+    headings = said("version", "when", "who", "files", "characters", "why")
+    rows = [
+        (one.id, when(one.at), one.who, str(len(one.files)), str(one.characters), one.why)
+        for one in found
+    ]
+    if rows or not out.terminal:
+        out.table(headings, rows)
+    else:
+        out.text(say("no version"))
 
 
 # -- searches and verdicts --------------------------------------------------------------------------
@@ -508,6 +601,11 @@ def status(out: Out, found: Status, home: str) -> None:
         ("active", _counts(_part(found.memories, "active "))),
         ("messages", str(found.messages)),
         ("sessions", str(found.sessions)),
+        ("scenes", str(found.scenes) if found.scenes else ""),
+        (
+            "persona",
+            say("{n} lines", n=found.persona) if found.persona else "",
+        ),
         (
             "waiting",
             say("{n} messages (memstrata extract)", n=found.waiting) if found.waiting else "0",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -104,10 +105,11 @@ def import_(
     ] = False,
 ) -> Reply:
     """Import conversations and extract what is worth keeping."""
-    with bars() as progress, door.open() as memory:
+    with door.open() as memory:
         where = door.workspace(memory, workspace)
-        files, skipped = _read_in(memory, Path(path), format, where, progress)
-        worked = None if no_extract else memory.drain(progress=progress)
+        with bars() as progress:
+            files, skipped = _read_in(memory, Path(path), format, where, progress)
+        worked = None if no_extract else _drained(door, memory)
         notes = (*skipped, *_unread(files), *_idle(memory, worked))
     document: dict[str, wire.Json] = {
         "files": {one: wire.encode(found) for one, found in files.items()},
@@ -137,10 +139,36 @@ def extract(
     ] = None,
 ) -> Reply:
     """Extract what waits: messages that were stored and not yet extracted."""
-    with bars() as progress, door.open() as memory:
-        worked = memory.extract(retry=retry, retry_refused=retry_refused, progress=progress)
+    with door.open() as memory:
+        _announce(door, memory)
+        with bars() as progress:
+            worked = memory.extract(retry=retry, retry_refused=retry_refused, progress=progress)
         notes = _idle(memory, worked)
     return Reply(wire.answer("drain", worked), lambda out: render.extracted(out, worked), notes)
+
+
+def _drained(door: Door, memory: Memory) -> Worked:
+    _announce(door, memory)
+    with bars() as progress:
+        return memory.drain(progress=progress)
+
+
+def _announce(door: Door, memory: Memory) -> None:
+    """Before a model is asked: about how often it will be, on stderr."""
+    found = None if door.json else memory.estimate()
+    if found is not None and found.calls:
+        told = say(
+            "about {calls} calls of {model}: {extraction} for {messages} messages, "
+            "{scenes} for scenes, {persona} for the persona",
+            calls=found.calls,
+            model=found.model,
+            extraction=found.extraction,
+            messages=found.messages,
+            scenes=found.scenes,
+            persona=found.persona,
+        )
+        sys.stderr.write(f"{say('note')}: {told}\n")
+        sys.stderr.flush()
 
 
 def reindex(door: Door) -> Reply:
@@ -210,6 +238,4 @@ def _idle(memory: Memory, worked: Worked | None) -> tuple[str, ...]:
 
 
 def _stdin() -> str:
-    import sys
-
     return sys.stdin.read()

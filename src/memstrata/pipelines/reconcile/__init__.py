@@ -18,7 +18,15 @@ from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
 from memstrata.pipelines import apply, bind, graves, redo, revisions
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.reconcile import candidates, erasing, files, lines, messages, shards
+from memstrata.pipelines.reconcile import (
+    candidates,
+    erasing,
+    files,
+    lines,
+    messages,
+    shards,
+    texts,
+)
 from memstrata.pipelines.world import Fault, Problem, Report, World
 from memstrata.ports import Damaged
 
@@ -53,6 +61,7 @@ def _begin_anew(world: World, report: Report, progress: shards.Progress | None) 
             erasing.finish(world, owner, report)
             messages.conversations(world, owner, report, progress)
             lines.records_of(world, owner, report, progress)
+            texts.bring_together(world, owner, Report())
         apply.begin_rebuilding(world)
         faults = world.store.check()
     except Damaged as error:
@@ -77,10 +86,13 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         files.folder(world, key, target, report, progress, fresh=bool(rebuilding))
         if apply.write_index(world, key, target):
             report.actions.append(f"wrote {layout.memory_folder(key, target.root)}/{layout.INDEX}")
+    for owner in owners(world):
+        texts.bring_together(world, owner, report)
     if rebuilding:
         _remember_away(world, report)
         for owner in owners(world):
             redo.set_aside(world, Realm(world.space, owner))
+            texts.queue(world, owner)
         apply.end_rebuilding(world, rebuilding)
     candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
     revisions.bring_together(world, owners(world), report)

@@ -440,7 +440,9 @@ def take_over(world: World, key: Key, found: Sequence[Found], report: Report) ->
         try:
             with world.store.transaction() as tx:
                 lines: dict[str, list[tuple[Key | None, records.Line]]] = {}
-                for one, row in _rows_to_put(world, tx, key, found, report):
+                taken = _rows_to_put(world, tx, key, found, report)
+                apply.queue_scenes(world, tx, [row for one, row in taken if _is_news(one)])
+                for one, row in taken:
                     _say(report, one, row)
                     if one.why and row is one.row:
                         put = Put(row.memory, one.verb, "person", one.why)
@@ -459,6 +461,11 @@ def take_over(world: World, key: Key, found: Sequence[Found], report: Report) ->
             world.bus.emit("file.taken_over", id=one.row.memory.id, version=one.row.memory.version)
         elif one.row.presence == "absent":
             world.bus.emit("file.absent", degraded=True, id=one.row.memory.id)
+
+
+def _is_news(one: Found) -> bool:
+    """Whether what a memory says may have changed, or whether it is there."""
+    return bool(one.why) or (one.before is not None and one.before.presence != one.row.presence)
 
 
 def _rows_to_put(

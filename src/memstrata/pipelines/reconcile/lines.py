@@ -150,6 +150,7 @@ def _carry_out(
         if row is not None:
             tx.put(row)
             tx.set_shard(apply.INDEX_LOG, str(row.place.folder), apply.STALE)
+            apply.queue_scenes(world, tx, [row], soon=True)
             report.actions.append(
                 f"carried out version {line.version} of {line.id}, which was interrupted"
             )
@@ -192,6 +193,7 @@ def _carry_out_deletion(
     if held is None or (now is not None and markdown.digest(now) != line.data["digest"]):
         return
     tx.drop(held.memory.key, line.id)
+    apply.queue_scenes(world, tx, (), [held])
     tx.set_shard(apply.INDEX_LOG, str(held.place.folder), apply.STALE)
     apply.drop_vector(world, held.memory.key, line.id)
     report.actions.append(f"carried out the deletion of {line.id}, which was interrupted")
