@@ -1,0 +1,204 @@
+"""What searches, listings and file reads say: which files, how many, what stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from memstrata.domain.lazy import Regex
+from memstrata.domain.summarise.summary import Result, Summary, counted, listed, made
+
+_HIT: Final = Regex(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):(\d+)(?::\d+)?[:-].*")
+_FINDING: Final = Regex(
+    r"[^:\n]{1,300}:\d+(?::\d+)?:? *-? *"
+    r"(?:(fatal error|error|warning|note|info)\b|([A-Z]{1,4}\d{2,5}) ).*",
+    re.IGNORECASE,
+)
+_FOUND: Final = Regex(
+    r"(?:found|more than) (\d+) (?:matche?s?|files?|results?|hits?)\b.*", re.IGNORECASE
+)
+_NONE: Final = Regex(
+    r"(?:no (?:matches|files|results|hits)\b.*|0 (?:matches|results)\b.*)", re.IGNORECASE
+)
+_PER_FILE: Final = Regex(r"(\S.*?)(?:: ?(\d+)| \((\d+) matches\))")
+_LINE_HIT: Final = Regex(r"\s*(?:line )?\d+[:-].*", re.IGNORECASE)
+_LONG: Final = Regex(
+    r"([-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+[\d.,]+[KMGT]?\s+\S+\s+\S+\s+\S+\s+(.+)"
+)
+_TREE: Final = Regex(r"[│├└─|`\s+\\-]*(?:├──|└──|\|--|`--|\+---)\s+(\S.*)")
+_PATH: Final = Regex(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~-]+(?:[/\\][\w.@+~ -]+)*[/\\*@|=]?")
+_NUMBERED: Final = Regex(r"\s*(\d+)(?:\t|→|: ?|\| ?|│ ?).*|\s+(\d+)  ?\S.*")
+_BANNER: Final = Regex(r"\[File: (.+?) \((\d+) lines total\)\].*")
+_DEFINED: Final = Regex(
+    r"\s*(?:\d+[\t:|→│] ?)?\s*(?:export |public |private |static |async |pub |default )*"
+    r"(?:def|class|function|fn|func|struct|interface|type|trait|enum|impl|module|package|CREATE TABLE) +"
+    r"([A-Za-z_$][\w$.]*).*"
+)
+_HEADING: Final = Regex(r"\s*(?:\d+[\t:|→│] ?)?#{1,3} +(\S.*)")
+_READS: Final = Regex(
+    r"(?:.*[_.-])?(?:read|open|cat|view|show|load|scroll|goto|create|edit|insert|str_replace)"
+    r"(?:[_-]?(?:file|text|lines?|up|down|based_edit_tool|editor|contents?|many_files))?",
+    re.IGNORECASE,
+)
+_READ_COMMAND: Final = Regex(r"\s*(?:cd \S+ *&& *)?(?:cat|head|tail|less|more|bat|nl|sed -n)\b.*")
+_SEARCH: Final = Regex(
+    r"(?:.*[_.-])?(?:grep|rg|ripgrep|search|find|glob|ag|ack)(?:[_.-].*)?", re.IGNORECASE
+)
+_SEARCH_COMMAND: Final = Regex(
+    r"\s*(?:cd \S+ *&& *)?(?:(?:git )?grep|rg|ag|ack|find|fd|locate)\b.*"
+)
+_MOST_LINES: Final = 20_000
+
+
+def checks(result: Result) -> Summary | None:
+    """Findings of a linter, type checker or compiler: how many of which kind, the first errors."""
+    found = [
+        (line, match)
+        for line in result.lines[:_MOST_LINES]
+        if (match := _FINDING.fullmatch(line.strip()))
+    ]
+    if not found or len(found) * 4 < sum(bool(line.strip()) for line in result.lines):
+        return None
+    kinds = Counter((match[1] or match[2]).lower() if match[1] else match[2] for _, match in found)
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(4))
+    worst = [line.strip() for line, match in found if "error" in (match[1] or "").lower()]
+    first = worst or [line.strip() for line, _ in found]
+    return made(f"findings: {told}: {listed(first, 170 - len(told))}", "checks", 6)
+
+
+def search(result: Result) -> Summary | None:
+    """Hits of a search, by file."""
+    told = [line for line in result.lines[:_MOST_LINES] if line.strip()]
+    if not told:
+        return None
+    if _NONE.fullmatch(told[0].strip()):
+        return made(told[0], "search", 9)
+    if _FOUND.match(told[0].strip()) and len(told) > 1:
+        return _announced(told)
+    hits = [match[1] for line in told if (match := _HIT.fullmatch(line))]
+    if len(hits) * 2 > len(told):
+        return _hits(Counter(hits), len(hits))
+    if _asks(result) and (single := sum(map(bool, map(_LINE_HIT.fullmatch, told)))) * 2 > len(told):
+        where = f" in {result.target}" if result.target else ""
+        return made(
+            f"{counted(single, 'match', 'matches')}{where}: {listed(map(str.strip, told), 150)}",
+            "search",
+            5,
+        )
+    return _files_found(result, told)
+
+
+def _asks(result: Result) -> bool:
+    return bool(_SEARCH.fullmatch(result.tool) or _SEARCH_COMMAND.match(result.command))
+
+
+def _announced(told: list[str]) -> Summary:
+    """A search that says itself how much it found."""
+    body = [line.strip() for line in told[1:] if not line.lower().startswith("end of matches")]
+    head = told[0].strip().rstrip(":")
+    return made(f"{head}: {listed(body, 190 - len(head))}", "search", 6)
+
+
+def _hits(files: Counter[str], count: int) -> Summary:
+    told = f"{counted(count, 'match', 'matches')} in {counted(len(files), 'file')}: "
+    every = (f"{file} ({number})" for file, number in files.most_common())
+    return made(told + listed(every, 195 - len(told)), "search", 6)
+
+
+def _files_found(result: Result, told: list[str]) -> Summary | None:
+    if not _asks(result) or not _mostly_paths(told):
+        return None
+    head = f"{counted(len(told), 'file')} found: "
+    return made(head + listed((line.strip() for line in told), 195 - len(head)), "search", 7)
+
+
+def _mostly_paths(told: list[str]) -> bool:
+    paths = sum(_PATH.fullmatch(line.strip()) is not None for line in told)
+    return paths * 10 >= len(told) * 9
+
+
+def listing(result: Result) -> Summary | None:
+    """A directory: `ls` in its forms, `tree`, `find`, or a list of paths."""
+    told = [line for line in result.lines[:_MOST_LINES] if line.strip()]
+    names = _long_names(told) or _tree_names(told) or _bare_names(result, told)
+    if not names:
+        return None
+    folders = [name for name in names if name.endswith(("/", "\\"))]
+    files = [name for name in names if name not in set(folders)]
+    counts = [counted(len(files), "file")] if files else []
+    counts += [counted(len(folders), "folder")] if folders else []
+    head = f"{', '.join(counts)}: "
+    return made(head + listed([*folders, *files], 195 - len(head)), "listing", 7)
+
+
+def _long_names(told: list[str]) -> list[str]:
+    rows = [match for line in told if (match := _LONG.fullmatch(line.strip()))]
+    if not rows or len(rows) * 10 < (len(told) - 1) * 7:
+        return []
+    every = (f"{match[2]}/" if match[1] == "d" else match[2].split(" -> ")[0] for match in rows)
+    return [name for name in every if name not in ("./", "../")]
+
+
+def _tree_names(told: list[str]) -> list[str]:
+    names = [match[1].strip() for line in told if (match := _TREE.fullmatch(line))]
+    return names if len(names) * 2 > len(told) else []
+
+
+def _bare_names(result: Result, told: list[str]) -> list[str]:
+    """A path a line, or the columns that `ls` makes."""
+    lists = Regex(
+        r"(?:.*[_.-])?(?:ls|list|dir|tree|glob|find)(?:[_.-].*)?", re.IGNORECASE
+    ).fullmatch(result.tool)
+    lists = lists or Regex(r"\s*(?:cd \S+ *&& *)?(?:ls|dir|tree|find|fd|git ls-files)\b.*").match(
+        result.command
+    )
+    if lists and all(_PATH.fullmatch(word) for line in told for word in line.split()):
+        return [word for line in told for word in line.split()]
+    deep = sum("/" in line for line in told)
+    return (
+        [line.strip() for line in told]
+        if len(told) > 2 and deep * 2 > len(told) and _mostly_paths(told)
+        else []
+    )
+
+
+def reads(result: Result) -> bool:
+    """Whether the call reads or edits a file."""
+    return bool(_READS.fullmatch(result.tool) or _READ_COMMAND.match(result.command))
+
+
+def file(result: Result) -> Summary | None:
+    """A file or a part of one: how long it is and what it defines."""
+    banner = next((match for line in result.lines if (match := _BANNER.fullmatch(line))), None)
+    told = [line for line in result.lines[:_MOST_LINES] if line.strip()]
+    numbered = sum(_NUMBERED.fullmatch(line) is not None for line in told[:400])
+    shown = numbered * 10 >= min(len(told), 400) * 8 or reads(result)
+    if banner is None and (len(told) < 3 or not shown):
+        return None
+    name = banner[1] if banner else result.target
+    total = f"{int(banner[2]):,} lines" if banner else counted(len(result.lines), "line")
+    head = f"{name}, {total}" if name else total
+    names = [match[1] for line in told if (match := _DEFINED.fullmatch(line))]
+    names = names or [match[1].strip() for line in told if (match := _HEADING.fullmatch(line))]
+    said = listed(dict.fromkeys(names), 190 - len(head)) if names else _first(told)
+    note = (
+        "; changed"
+        if any("edit" in line.lower() and "review" in line.lower() for line in told[-5:])
+        else ""
+    )
+    return made(f"{head}{note}: {said}", "file", 4)
+
+
+def _first(told: list[str]) -> str:
+    """The first line of the content that is not a banner, a shebang or an import."""
+    for line in told:
+        text = line.strip()
+        bare = Regex(r"\s*\d+(?:\t|→|: ?|\| ?)").sub("", text, 1).strip()
+        if (
+            bare
+            and not _BANNER.fullmatch(text)
+            and not bare.startswith(("#!", "import ", "from ", "("))
+        ):
+            return bare
+    return told[0].strip() if told else ""
