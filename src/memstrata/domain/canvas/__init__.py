@@ -22,6 +22,7 @@ from memstrata.domain.canvas.operations import (
     SetSummary,
     operate,
     patched,
+    propose,
     with_progress,
 )
 from memstrata.domain.canvas.patches import LinePatch, patch
@@ -50,6 +51,7 @@ __all__ = [
     "patch",
     "patched",
     "progress",
+    "propose",
     "render",
     "slug",
     "with_progress",

@@ -84,10 +84,13 @@ class Operated:
     named: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, name: str) -> str:
-        """The id of the node that a model means by `name`, `""` when there is none."""
-        id = self.named.get(name, name)
-        id = self.moved.get(id, id)
-        return id if self.graph.node(id) else ""
+        """The id of the node that a model means by `name` (also `N3` alone), `""` when there is none."""
+        short = f"{self.graph.number:03d}-{name}"
+        for id in (self.named.get(name, name), short):
+            found = self.moved.get(id, id)
+            if self.graph.node(found):
+                return found
+        return ""
 
 
 def operate(graph: Graph, operations: Iterable[Operation], now: datetime) -> Operated:
@@ -120,6 +123,31 @@ def patched(graph: Graph, patches: Sequence[LinePatch], now: datetime) -> Operat
     gone = [node for node in graph.nodes if drawn.node(node.id) is None]
     moved = {node.id: _nearest(drawn, node) for node in gone}
     return _settled(graph, Operated(drawn, (), moved), now)
+
+
+def propose(
+    graph: Graph,
+    operations: Iterable[Operation],
+    patches: Sequence[LinePatch],
+    percent: int | None,
+    now: datetime,
+) -> Operated:
+    """`graph` after all that one answer proposes: patches first, for they number the text it was shown.
+
+    Patches that cannot be taken are refused as a whole, and the operations stand. None for `percent`
+    leaves the progress as it was.
+    """
+    drawn = Operated(graph)
+    if patches:
+        try:
+            drawn = patched(graph, patches, now)
+        except Invalid as error:
+            drawn = Operated(graph, (f"patches: {error}",))
+    found = operate(drawn.graph, operations, now)
+    if percent is not None:
+        found = replace(found, graph=with_progress(found.graph, percent, now))
+    moved = followed(drawn.moved, found.moved)
+    return replace(found, moved=moved, refused=(*drawn.refused, *found.refused))
 
 
 def with_progress(graph: Graph, percent: int | None, now: datetime) -> Graph:
