@@ -52,7 +52,7 @@ _ANOTHER: Final = Regex(
     r"|新任务|另一个|换个|别的|下一个任务|不管这个)",
     re.IGNORECASE,
 )
-_PLACE: Final = re.compile(r"[\w.-]+/[\w./-]+|\b[\w-]+\.[a-z]{1,4}\b", re.IGNORECASE)
+_PLACE: Final = Regex(r"[\w.-]+/[\w./-]+|\b[\w-]+\.[a-z]{1,4}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal, get_args
 
+from memstrata.domain.lazy import Regex
 from memstrata.domain.terms import fold
 
 Status = Literal["done", "doing", "paused", "blocked"]
@@ -21,9 +21,9 @@ MOST_SLUG: Final = 30
 PLAIN_SLUG: Final = "task"
 """The label of a graph whose words hold nothing that a file name may be made of."""
 
-NODE_ID: Final = re.compile(r"(\d{3,9})-N([1-9]\d{0,8})")
-_UNSEEN: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
-_SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
+NODE_ID: Final = Regex(r"(\d{3,9})-N([1-9]\d{0,8})")
+_UNSEEN: Final = Regex("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_SEPARATORS: Final = Regex(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

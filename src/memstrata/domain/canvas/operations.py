@@ -12,9 +12,10 @@ from memstrata.domain.canvas.graph import Graph, Node, Status, file_name
 from memstrata.domain.canvas.limits import followed, merged, within
 from memstrata.domain.canvas.patches import LinePatch, patch
 from memstrata.domain.canvas.text import parse, render
+from memstrata.domain.lazy import Regex
 from memstrata.errors import Invalid
 
-_PLAN: Final = re.compile(
+_PLAN: Final = Regex(
     r"\s*(?:to-?do\b|next(?:\s+steps?)?\s*[:：]|plan(?:ned|s)?(?:\s+to\b|\s*[:：])"
     r"|计划|待办|下一步|接下来)",
     re.IGNORECASE,

@@ -21,30 +21,34 @@ from memstrata.domain.canvas.graph import (
     Status,
     progress,
 )
+from memstrata.domain.lazy import Regex
 from memstrata.errors import Invalid
 
 _FIELD: Final = "graph"
 _BREAK: Final = "<br/>"
 
-_HEAD: Final = re.compile(r"%%(?!\{)\s*mmd-meta\s*:\s*(\{.*\})\s*")
-_DIRECTIVE: Final = re.compile(r"\A\s*%%\{(.*?)\}\s*%%", re.DOTALL)
-_NAMED: Final = re.compile(r"\s*mmd-meta\s*:\s*")
-_DIAGRAM: Final = re.compile(r"(?:flowchart|graph)(?:\s+(?:TD|TB|LR|RL|BT))?\s*;?")
-_NODE: Final = re.compile(rf'({NODE_ID.pattern})\["(.*)"\]\s*;?')
-_PASSED_OVER: Final = re.compile(r"(?:%%|classDef\b|class\b|style\b|linkStyle\b).*")
-_ARROW: Final = re.compile(r"\s*(?:-{2,}>|-\.+->|={2,}>)\s*(?:\|[^|]*\|\s*)?")
-_BREAKS: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_LABELLED: Final = re.compile(r"(status|summary|timestamp)\s*:\s*", re.IGNORECASE)
-_FILE: Final = re.compile(r"(?:.*/)?(\d{3,9})-([^/]+)\.mmd")
+_HEAD: Final = Regex(r"%%(?!\{)\s*mmd-meta\s*:\s*(\{.*\})\s*")
+_DIRECTIVE: Final = Regex(r"\A\s*%%\{(.*?)\}\s*%%", re.DOTALL)
+_NAMED: Final = Regex(r"\s*mmd-meta\s*:\s*")
+_DIAGRAM: Final = Regex(r"(?:flowchart|graph)(?:\s+(?:TD|TB|LR|RL|BT))?\s*;?")
+_NODE: Final = Regex(rf'({NODE_ID.pattern})\["(.*)"\]\s*;?')
+_PASSED_OVER: Final = Regex(r"(?:%%|classDef\b|class\b|style\b|linkStyle\b).*")
+_ARROW: Final = Regex(r"\s*(?:-{2,}>|-\.+->|={2,}>)\s*(?:\|[^|]*\|\s*)?")
+_BREAKS: Final = Regex(r"<br\s*/?>", re.IGNORECASE)
+_LABELLED: Final = Regex(r"(status|summary|timestamp)\s*:\s*", re.IGNORECASE)
+_FILE: Final = Regex(r"(?:.*/)?(\d{3,9})-([^/]+)\.mmd")
 
 # Escaped: what ends a quoted label, opens a tag, a Markdown string or a formula, starts a comment or
 # a directive (renderers look for both anywhere in the text), or reads as an escape itself.
-_SYNTAX: Final = re.compile(
+_SYNTAX: Final = Regex(
     r"[\"<]|^`|%(?=[%{])|\$(?=\$)|#(?=\w+;)|&(?=#?\w+;)",
 )
-_ESCAPE: Final = re.compile(r"#(\d{2,3});")
+# Renderers drop the last semicolon of a line that looks like styling with a colour in it.
+_STYLES: Final = Regex("style|classDef")
+_COLOUR: Final = Regex(r":(?=\S*#)")
+_ESCAPE: Final = Regex(r"#(\d{2,3});")
 _OTHER_ESCAPES: Final = {"#quot;": '"', "#lt;": "<", "#gt;": ">", "#amp;": "&"}
-_OTHER_ESCAPE: Final = re.compile("|".join(_OTHER_ESCAPES))
+_OTHER_ESCAPE: Final = Regex("|".join(_OTHER_ESCAPES))
 
 
 def render(graph: Graph) -> str:
@@ -74,10 +78,13 @@ def _quiet(meta: str) -> str:
 
 
 def _told(node: Node) -> str:
+    label, summary = escaped(node.label), escaped(node.summary)
+    if _STYLES.search(f"{label} {summary}"):
+        label, summary = _COLOUR.sub("#58;", label), _COLOUR.sub("#58;", summary)
     texts = (
-        escaped(node.label),
+        label,
         f"status: {node.status}",
-        f"summary: {escaped(node.summary)}",
+        f"summary: {summary}",
         f"Timestamp: {stamp(node.timestamp)}",
     )
     return _BREAK.join(texts)
@@ -206,6 +213,7 @@ def _node(id: str, told: str, head: _Head, place: int) -> Node:
             name = found[1].lower()
             fields[name] = part.strip()[found.end() :]
         else:
+            name = name if name == "label" else "summary"
             fields[name] = f"{fields[name]} {part}"
     where = f"{_FIELD}, line {place}"
     when = times.instant(f"{where}, Timestamp", fields["timestamp"].strip()) or head.updated
