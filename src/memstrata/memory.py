@@ -33,6 +33,7 @@ from memstrata.jobs import worker
 from memstrata.jobs.holder import Holder, Office
 from memstrata.jobs.kinds import TRIES
 from memstrata.jobs.requests import Doors
+from memstrata.offload import OffloadSession, opened
 from memstrata.pipelines import add as adding
 from memstrata.pipelines import (
     apply,
@@ -50,6 +51,7 @@ from memstrata.pipelines import (
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.lifecycle import Deleted
+from memstrata.pipelines.offload import Cache, Spot
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
@@ -539,6 +541,33 @@ class Verbs:
         """
         thread = self._thread("", session, user, channel)
         return MemoryDocument(self._world, thread, thread.realm.owner)
+
+    # -- the working memory of a task ---------------------------------------------------------
+
+    def offload(
+        self,
+        session_id: str,
+        *,
+        window: int | None = None,
+        cache: Cache | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> OffloadSession:
+        """The tool results and tasks of one agent session, in a model's `window` of so many tokens.
+
+        `cache` is `stable` (the beginning of the list stays byte for byte as long as it can) or `fresh`.
+        What is not given is as the settings say (`offload.window`, `offload.cache`).
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Denied: memory is switched off.
+        """
+        self._refuse_disabled()
+        checks.identity("session_id", session_id)
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        bound = self._bound(workspace)
+        spot = Spot(owner, bound.key if bound else "", session_id)
+        return opened(self._under(bound), spot, window, cache, self._holder.wake)
 
     # -- the whole ----------------------------------------------------------------------------
 

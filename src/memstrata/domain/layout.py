@@ -99,3 +99,13 @@ def revisions(document: Place) -> Place:
 def roles(workspace: str) -> Place:
     """Who may do what with a workspace's team document."""
     return team_folder(workspace).within("roles.toml")
+
+
+def offload_root(owner: str) -> Place:
+    """The folder of an owner's offload sessions."""
+    return Place(HOME, f"{owner_folder(owner)}offload")
+
+
+def offload_folder(owner: str, name: str) -> Place:
+    """The folder of one offload session; `name` is what it is called there."""
+    return offload_root(owner).within(checks.ref("folder", name))

@@ -17,6 +17,8 @@ EXTRACT: Final = "extract"
 """The kind of job that extracts a session; its key is the session."""
 EMBED: Final = "embed"
 """The kind of job that makes the vectors of a shelf; its key is `<kind> <ref>`."""
+OFFLOAD: Final = "offload"
+"""The kind of job that asks a model about an offload session; its key is the session's folder."""
 REDO: Final = "redo"
 """The kind of job that extracts one batch again, which was set aside or refused; see `redo_key`."""
 

@@ -9,11 +9,12 @@ from typing import Final, TypeVar
 
 from memstrata.domain import cadence
 from memstrata.domain.cadence import Rhythm
-from memstrata.domain.plan import EMBED, EXTRACT, REDO, redo_of
+from memstrata.domain.plan import EMBED, EXTRACT, OFFLOAD, REDO, redo_of
 from memstrata.errors import Conflict
-from memstrata.pipelines import apply, embed, extract, reconcile
+from memstrata.pipelines import apply, embed, extract, offload, reconcile
 from memstrata.pipelines.embed import Filled
 from memstrata.pipelines.extract import Outcome
+from memstrata.pipelines.offload import Answered
 from memstrata.pipelines.sight import job_shelf
 from memstrata.pipelines.world import World
 from memstrata.ports import Job
@@ -35,7 +36,7 @@ class Kind:
 
     key: str
     due: Callable[[World, Job], datetime | None]
-    step: Callable[[World, Job], Outcome | Filled | None]
+    step: Callable[[World, Job], Outcome | Filled | Answered | None]
     settle: Callable[[World, Job], bool]
     park: Callable[[World, Job, str], bool]
     steps: int
@@ -105,6 +106,15 @@ def _settle_vectors(world: World, job: Job) -> bool:
     return apply.drop_job(world, job)
 
 
+def _answer(world: World, job: Job) -> Answered | None:
+    return offload.work(world, job.realm, job.key)
+
+
+def _by_rules(world: World, job: Job, problem: str) -> bool:
+    """A model that does not answer: what the rules said stands."""
+    return offload.give_up(world, job.realm, job.key)
+
+
 def _whole(world: World, job: Job, problem: str) -> bool:
     return False
 
@@ -134,5 +144,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         park=_whole,
         steps=4,
         extracts=False,
+    ),
+    OFFLOAD: Kind(
+        key="the session's folder",
+        due=offload.due,
+        step=_answer,
+        settle=offload.left,
+        park=_by_rules,
+        steps=6,
     ),
 }

@@ -18,6 +18,7 @@ from memstrata.jobs.kinds import KINDS
 from memstrata.pipelines import apply, bind, ledger
 from memstrata.pipelines.embed import Filled, Unseen
 from memstrata.pipelines.extract import NoExtractor, Outcome
+from memstrata.pipelines.offload import Answered
 from memstrata.pipelines.world import World
 from memstrata.ports import Job, Lease
 
@@ -49,8 +50,10 @@ class Worked:
     away: dict[int, str] = field(default_factory=dict)
     vectors: int = 0
 
-    def take(self, outcome: Outcome | Filled) -> None:
-        """Count a batch, or vectors."""
+    def take(self, outcome: Outcome | Filled | Answered) -> None:
+        """Count a batch, or vectors; of an offload session's questions nothing is counted."""
+        if isinstance(outcome, Answered):
+            return
         if isinstance(outcome, Filled):
             self.vectors += outcome.vectors
             return

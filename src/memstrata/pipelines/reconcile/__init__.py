@@ -16,7 +16,7 @@ from memstrata.domain.layout import HOME, Place
 from memstrata.domain.plan import EXTRACT
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
-from memstrata.pipelines import apply, bind, redo, revisions
+from memstrata.pipelines import apply, bind, redo, revisions, sessions
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import files, lines, messages, shards
 from memstrata.pipelines.world import Fault, Problem, Report, World
@@ -81,6 +81,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
             redo.set_aside(world, Realm(world.space, owner))
         apply.end_rebuilding(world, rebuilding)
     revisions.bring_together(world, owners(world), report)
+    sessions.bring_together(world, owners(world), report)
     _jobs(world, report)
     _vectors(world)
 
