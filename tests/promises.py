@@ -173,6 +173,22 @@ PROMISES: Final[dict[str, str]] = {
     "recall.status": "The status is matched, empty, disabled or expired.",
     "recall.hits": "Only entries of the turn part count a hit, and a hit never touches the file.",
     "memory.off": "Switched off, nothing is injected, extracted or deleted; on again, it resumes.",
+    # -- offload: the map of a task -------------------------------------------------------------
+    "offload.kinds": "Results of the known kinds are summarised by rule: 200 characters, on one line.",
+    "offload.errors-kept": "The message of a failed call is kept; what worked has none.",
+    "offload.scores": "A score says how well the summary can replace the result.",
+    "offload.answers": "A model's answers are read item by item in any wrapping; what is missing is named.",
+    "offload.boundary": "Graphs change by the table of transitions; a judgement that fails keeps the active one.",
+    "offload.boundary-rules": "Without a model the words of a prompt say whether it goes on, returns or begins.",
+    "offload.graph-text": "The text of a graph is exact, and read back it is the same graph.",
+    "offload.mermaid": "The real Mermaid reads every graph, and shows the texts that were put there.",
+    "offload.names": "The label of a graph is a slug that cannot leave its folder.",
+    "offload.progress": "Progress is the share of done nodes unless a model gave one; clamped to 0 to 100.",
+    "offload.patches": "Line patches number the lines as they stand; all hold or none does.",
+    "offload.operations": "Operations are applied one by one; the bad ones are named, ids never come twice.",
+    "offload.graph-limits": "A graph fits 4,000 characters: the oldest done nodes are merged.",
+    "offload.one-home": "Every tool call has exactly one node, whatever the model forgot.",
+    "offload.rules-graph": "Without a model a run of calls to one tool on one target is a node.",
     # -- settings, logs, doors ------------------------------------------------------------------
     "settings.precedence": "Default, user file, project file, environment, argument: later wins, origin known.",
     "settings.workspace": "A workspace's own settings tighten quotas and gates for what is said in it.",
@@ -224,4 +240,6 @@ PROMISES: Final[dict[str, str]] = {
     # -- settings while open --------------------------------------------------------------------
     "settings.live": "A setting takes effect at the next turn; what needs a new start says so.",
     "settings.edit": "`configure` checks a setting, keeps the file's comments, and refuses what cannot be.",
+    "case.o5": "A model that marks only some calls: every call is in exactly one node.",
+    "case.o6": "A failed call and its later success by another way: blocked, and done.",
 }

@@ -52,6 +52,16 @@ _ANOTHER: Final = Regex(
     r"|新任务|另一个|换个|别的|下一个任务|不管这个)",
     re.IGNORECASE,
 )
+_POLITE: Final = terms.STOP_WORDS | {
+    "please",
+    "kindly",
+    "hi",
+    "hello",
+    "hey",
+    "need",
+    "want",
+    "new",
+}
 _PLACE: Final = Regex(r"[\w.-]+/[\w./-]+|\b[\w-]+\.[a-z]{1,4}\b", re.IGNORECASE)
 
 
@@ -143,7 +153,7 @@ def by_rules(
     """
     words = _words(prompt)
     long = results >= RESULTS_OF_A_LONG_TASK or _is_long(prompt, words)
-    label = slug(prompt)
+    label = _label(prompt)
     if _ANOTHER.match(prompt):
         return Judgement(True, long, new_task_label=label)
     nearest = _nearest(words, graphs)
@@ -155,6 +165,12 @@ def by_rules(
     if here or _follows(prompt, words):
         return Judgement(False, long, True, file_name(active), label)
     return Judgement(True, long, new_task_label=label)
+
+
+def _label(prompt: str) -> str:
+    """The words of a prompt that say something, as a label."""
+    words = (word.strip(".,;:!?\"'()") for word in prompt.split())
+    return slug(" ".join(word for word in words if word.lower() not in _POLITE))
 
 
 def _follows(prompt: str, words: frozenset[str]) -> bool:

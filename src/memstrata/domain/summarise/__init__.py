@@ -25,12 +25,13 @@ from memstrata.domain.summarise.testing import tests
 
 __all__ = ["MOST_SUMMARY", "Kind", "Summary", "call_line", "is_known", "step", "summarise"]
 
+_NOTHING: Final = Summary("no output", "empty", 10)
 _LONGEST: Final = 4_000_000
 """Characters that are looked at, half of them at either end."""
 
 
 def _empty(result: Result) -> Summary | None:
-    return None if result.text.strip() else made("no output", "empty", 10)
+    return None if result.text.strip() else _NOTHING
 
 
 def _short(result: Result) -> Summary | None:
@@ -38,13 +39,10 @@ def _short(result: Result) -> Summary | None:
     line = " ".join(result.text.split())
     if len(line) > MOST_SUMMARY:
         return None
-    message = failure(result) or _said(result)
-    return made(line, "error" if message else "short", 10, message)
-
-
-def _said(result: Result) -> str:
-    found = json_value(result)
-    return found.error if found else ""
+    value = json_value(result)
+    message = value.error if value else failure(result)
+    found = made(line, "error" if message else "short", 10, message)
+    return found if found.text else _NOTHING
 
 
 def _text(result: Result) -> Summary:

@@ -45,7 +45,7 @@ _HINTS: Final = (
 """One of them stands in every line that looks like an error; finding them is quick."""
 _LOOKS: Final = Regex(
     r"^\W*(?:error|fatal|critical|panic|fail(?:ed|ure)?|exception|denied|abort(?:ed)?)\b\W*(?:[:(!\]]|$|-)"
-    r"|\w(?:Error|Exception)\b\s*(?:[:(]|$)|\berror(?:\(s\)|\s?:|\s+[A-Z]{1,3}\d{2,5}\b)|\bfatal:|\berr!"
+    r"|\w(?:Error|Exception)\b\s*(?:[:(]|$)|\berror(?:\(s\)|\s?:|\s+[A-Z]{0,3}\d{1,5}\b)|\bfatal:|\berr!"
     r"|command not found|no such file or directory|(?:permission|access) denied|connection refused"
     r"|segmentation fault|core dumped|timed out\b|no space left|unable to \w+|failed to \w+"
     r"|cannot (?:find|open|access|read|import|be)\b|could not (?:find|open|read|be|resolve|connect)\b"
@@ -61,7 +61,7 @@ _FAILED_EXIT: Final = Regex(
 _BEGINS: Final = Regex(
     r"\W*(?:(?:\w*error|fatal|exception|panic|usage|failure|err)\s*(?:[:!(\]]|$)|npm err!"
     r"|failed to\b|(?:permission |access )?denied\b|invalid \w+|unknown \w+|cannot \w+|could not \w+"
-    r"|unable to\b|your proposed edit\b.*error|错误|失败|异常|无法).*",
+    r"|unable to\b|.{0,200}\b(?:introduced|refused|rejected|failed)\b.*\berror|错误|失败|异常|无法).*",
     re.IGNORECASE,
 )
 _MOST_OF_A_LINE: Final = 400
@@ -129,22 +129,21 @@ def failure(result: Result) -> str:
 
     It did when it begins with an error, ends with a failed exit code, or is short and looks like one.
     """
-    told = [line.strip() for line in result.lines if line.strip()]
+    told = [line.strip()[:_MOST_OF_A_LINE] for line in result.lines if line.strip()]
     if not told:
         return ""
     edges = told if len(told) <= 2 * _EDGE else [*told[:_EDGE], *told[-_EDGE:]]
     looking = [line for line in edges if looks_like_error(line)]
     if _BEGINS.fullmatch(told[0]) or (len(told) <= 3 and looking):
         return _message(told[0], looking)
-    code = _exit_code(told)
-    return _message(looking[0] if looking else told[0], looking) if code else ""
+    codes = [line for line in (told[0], *told[-3:]) if _failed_exit(line)]
+    said = [line for line in (*looking, *reversed(told)) if line not in codes]
+    return _message(said[0] if said else codes[0], looking) if codes else ""
 
 
-def _exit_code(told: list[str]) -> int:
-    for line in (told[0], *told[-3:]):
-        if found := _FAILED_EXIT.fullmatch(line):
-            return int(found[1])
-    return 0
+def _failed_exit(line: str) -> bool:
+    found = _FAILED_EXIT.fullmatch(line)
+    return found is not None and int(found[1]) != 0
 
 
 def _message(first: str, looking: list[str]) -> str:

@@ -9,9 +9,11 @@ from typing import Final
 from memstrata.domain.lazy import Regex
 from memstrata.domain.summarise.summary import Result, Summary, counted, listed, made
 
-_HIT: Final = Regex(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):(\d+)(?::\d+)?[:-].*")
+_HIT: Final = Regex(
+    r"(?!\d{4}-\d\d)(?=[^:]*[^\W\d])((?:[A-Za-z]:)?[^\s:]{1,300}):(\d+)(?::\d+)?[:-].*"
+)
 _FINDING: Final = Regex(
-    r"[^:\n]{1,300}:\d+(?::\d+)?:? *-? *"
+    r"(?:[A-Za-z]:)?[^\s:]{1,300}\.\w{1,6}[:(]\d+(?:[:,]\d+)?[:)]{0,2} *-? *"
     r"(?:(fatal error|error|warning|note|info)\b|([A-Z]{1,4}\d{2,5}) ).*",
     re.IGNORECASE,
 )

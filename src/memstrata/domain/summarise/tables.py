@@ -10,7 +10,7 @@ from memstrata.domain.lazy import Regex
 from memstrata.domain.summarise.summary import Result, Summary, counted, made
 
 _RULE: Final = Regex(
-    r"\s*\|?\s*:?-{2,}:?\s*(?:[|+]\s*:?-{2,}:?\s*)+\|?\s*|\s*\+(?:[-=]+\+)+\s*"
+    r"\s*\|?\s*:?-+:?\s*(?:[|+]\s*:?-+:?\s*)+\|?\s*|\s*\+(?:[-=]+\+)+\s*"
     r"|[┌├└╞╘╒][─┬┼┴═╪╤╧┐┤┘╡╛╕]+\s*"
 )
 _MOST_ROWS: Final = 20_000
@@ -61,6 +61,8 @@ def _separated(told: list[str]) -> tuple[list[str], list[list[str]]] | None:
             rows = list(csv.reader(told, delimiter=mark))
         except csv.Error:
             continue
+        if [row[0].strip() for row in rows[:9]] == [str(at) for at in range(1, 1 + len(rows[:9]))]:
+            return None  # a file with numbered lines
         even = sum(len(row) == len(rows[0]) for row in rows)
         names = [cell.strip() for cell in rows[0]]
         if even * 20 >= len(rows) * 19 and all(0 < len(name) <= 40 for name in names):
