@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
 from os import PathLike
@@ -15,6 +17,7 @@ from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, markdown
 from memstrata.domain.layout import HOME, Place
+from memstrata.domain.insertion import Task
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
     MAX_BODY,
@@ -26,7 +29,7 @@ from memstrata.domain.memory import (
 from memstrata.domain.plan import EXTRACT, REFUSALS, VERDICTS, Enqueue, Plan
 from memstrata.domain.scope import Key, Realm, Scope, View, parse_scope, realm
 from memstrata.domain.times import day, instant
-from memstrata.errors import Denied, Invalid
+from memstrata.errors import Denied, Invalid, NotFound
 from memstrata.importers import Imported
 from memstrata.importers import run as run_import
 from memstrata.jobs import worker
@@ -41,6 +44,7 @@ from memstrata.pipelines import (
     capture,
     lanes,
     lifecycle,
+    offload,
     read,
     recall,
     reconcile,
@@ -51,7 +55,7 @@ from memstrata.pipelines import (
 from memstrata.pipelines.capture import Captured, Chat
 from memstrata.pipelines.chores import Chores
 from memstrata.pipelines.lifecycle import Deleted
-from memstrata.pipelines.offload import Cache, Spot
+from memstrata.pipelines.offload import Cache, Recalled, Spot
 from memstrata.pipelines.read import Hits, Kind, Page, Record, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
 from memstrata.pipelines.team_document import Thread
@@ -568,6 +572,56 @@ class Verbs:
         bound = self._bound(workspace)
         spot = Spot(owner, bound.key if bound else "", session_id)
         return opened(self._under(bound), spot, window, cache, self._holder.wake)
+
+    def tasks(
+        self,
+        *,
+        session: str | None = None,
+        limit: int = 20,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> tuple[Task, ...]:
+        """The tasks of agent sessions, newest first: of one, or of all of the owner's in this workspace.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, None, user)
+        if session is not None:
+            return self.offload(session, workspace=workspace, user=user).tasks(limit=limit)
+        return offload.all_tasks(world, view.realm, view.workspace or "", limit=limit)
+
+    def recall_result(
+        self,
+        ref: str,
+        *,
+        session: str | None = None,
+        start: int = 1,
+        lines: int = 200,
+        grep: str | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> Recalled:
+        """An archived tool result of an agent session; see `OffloadSession.recall`.
+
+        Without a session the owner's sessions in this workspace are looked through, newest first;
+        `<folder>/<ref>` names one.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            NotFound: nothing is archived under that ref.
+        """
+        world, view = self._reader(workspace, None, user)
+        wanted = checks.string("ref", ref)
+        if session is not None:
+            names = [checks.identity("session", session)]
+        else:
+            names = offload.sessions_of(world, view.realm, view.workspace or "", wanted)
+        for name in names:
+            with suppress(NotFound):
+                one = self.offload(name, workspace=workspace, user=user)
+                return one.recall(wanted, start=start, lines=lines, grep=grep)
+        raise NotFound("ref", wanted)
 
     # -- the whole ----------------------------------------------------------------------------
 

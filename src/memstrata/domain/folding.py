@@ -55,6 +55,9 @@ class Folded:
 
 def fold(window: Window, session: Session, asked: Asked, *, refresh: bool = False) -> Folded:
     """Fold a window whose results are archived. `refresh`: the active task changed, our block must follow."""
+    anew = (refresh or not asked.stable) and not asked.frozen
+    if anew:
+        session = _blocked(session, asked)
     desk = _desk(window, session, asked)
     held, before = len(session.removed), desk.total
     outcome = Outcome((), (), before, before)
@@ -66,12 +69,8 @@ def fold(window: Window, session: Session, asked: Asked, *, refresh: bool = Fals
         tried.weigh()
         outcome = reclaim(tried, overflow=asked.overflow, before=before)
         if outcome.steps:
-            desk, refresh = tried, True
+            desk, anew = tried, True
             session = _stepped(mapped.folded(outcome.steps), asked)
-    anew = (refresh or not asked.stable) and not asked.frozen
-    if anew:
-        block = insertion.context(session.graph, asked.others, asked.count)
-        session = replace(session, block=block, told=session.active)
     messages, session = _inserted(desk, session, anew=anew)
     blocks = _tokens(asked.count, session.block, session.history)
     outcome = replace(outcome, after=desk.overhead + desk.listed + blocks)
@@ -128,7 +127,14 @@ def _history(session: Session, asked: Asked, removed: Sequence[Removed]) -> str:
 
 
 def _stepped(session: Session, asked: Asked) -> Session:
+    session = _blocked(session, asked)
     return replace(session, history=_history(session, asked, session.removed))
+
+
+def _blocked(session: Session, asked: Asked) -> Session:
+    """The session with the block of the active task as it is now."""
+    block = insertion.context(session.graph, asked.others, asked.count)
+    return replace(session, block=block, told=session.active)
 
 
 def _tokens(count: Count, *texts: str) -> int:

@@ -21,6 +21,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "history": "versions",
     "revisions": "revisions",
     "doctor": "checks",
+    "tasks": "tasks",
 }
 """Verbs that return a sequence: the name it has in the object that goes over the wire."""
 

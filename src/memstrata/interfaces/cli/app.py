@@ -7,7 +7,18 @@ from typing import Final
 import typer
 from typer.exceptions import TyperException
 
-from memstrata.interfaces.cli import bench, demo, door, lifecycle, reads, state, team, work, worker
+from memstrata.interfaces.cli import (
+    bench,
+    demo,
+    door,
+    lifecycle,
+    offload,
+    reads,
+    state,
+    team,
+    work,
+    worker,
+)
 from memstrata.interfaces.cli.door import Reply
 from memstrata.interfaces.cli.pages import wrong
 
@@ -18,7 +29,7 @@ def build() -> typer.Typer:
     """The whole command line."""
     app = door.group("memstrata: what AI agents remember, local first.", NAME)
     door.shared_by(app)
-    for module in (demo, reads, work, lifecycle, team, state, worker, bench):
+    for module in (demo, reads, work, lifecycle, team, offload, state, worker, bench):
         module.register(app)
     return app
 

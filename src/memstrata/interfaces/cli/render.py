@@ -10,6 +10,7 @@ from memstrata.domain import times
 from memstrata.interfaces.cli.texts import say
 
 if TYPE_CHECKING:
+    from memstrata.domain.insertion import Task
     from memstrata.domain.turn import Message
     from memstrata.importers import Imported
     from memstrata.interfaces.cli.out import Out
@@ -447,3 +448,22 @@ def shown(value: object) -> str:
             return f"[{', '.join(map(shown, value))}]"
         case _:
             return str(value)
+
+
+# -- tasks ------------------------------------------------------------------------------------------
+
+
+def tasks(out: Out, found: Sequence[Task]) -> None:
+    """Tasks, one a row."""
+    headings = said("task", "updated", "goal", "steps")
+    rows = [
+        (
+            one.file,
+            when(one.updated),
+            one.goal,
+            f"{one.progress} %: "
+            + ", ".join(f"{number} {status}" for status, number in one.counts),
+        )
+        for one in found
+    ]
+    out.table(headings, rows)

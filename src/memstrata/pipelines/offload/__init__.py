@@ -4,7 +4,16 @@ from memstrata.pipelines.offload.archive import record
 from memstrata.pipelines.offload.asking import Answered, due, give_up, left, work
 from memstrata.pipelines.offload.assembling import Assembled, Report, assemble
 from memstrata.pipelines.offload.host import Cache, Counter, Host, limits
-from memstrata.pipelines.offload.reading import Opened, Recalled, open_task, recall, tasks, text
+from memstrata.pipelines.offload.reading import (
+    Opened,
+    Recalled,
+    all_tasks,
+    open_task,
+    recall,
+    sessions_of,
+    tasks,
+    text,
+)
 from memstrata.pipelines.offload.tools import TOOLS, call
 from memstrata.pipelines.sessions import Spot
 
@@ -19,6 +28,7 @@ __all__ = [
     "Recalled",
     "Report",
     "Spot",
+    "all_tasks",
     "assemble",
     "call",
     "due",
@@ -28,6 +38,7 @@ __all__ = [
     "open_task",
     "recall",
     "record",
+    "sessions_of",
     "tasks",
     "text",
     "work",

@@ -11,6 +11,7 @@ from memstrata.domain import checks, insertion
 from memstrata.domain.canvas import Graph, file_name, render
 from memstrata.domain.insertion import REMOVED, Task
 from memstrata.domain.offload_state import Kept, Session
+from memstrata.domain.scope import Realm
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines import sessions
 from memstrata.pipelines.offload import archive
@@ -272,6 +273,30 @@ def tasks(
         for head, other in sessions.neighbours(world, host.spot):
             found += [insertion.task(graph, head.folder) for graph in other.graphs]
     return tuple(sorted(found, key=lambda one: (one.updated, one.file), reverse=True)[:most])
+
+
+def all_tasks(world: World, realm: Realm, workspace: str, *, limit: int = 20) -> tuple[Task, ...]:
+    """The tasks of every session of an owner in a workspace (its key, `""`: none), newest first; each file
+    with the folder of its session in front.
+
+    Raises:
+        Invalid: `limit`.
+        Unavailable: the database said no.
+    """
+    most = _whole("limit", limit, 1_000)
+    found = [
+        insertion.task(graph, head.folder)
+        for head in world.store.offload_heads(realm, workspace)
+        for graph in sessions.stand(world, Spot(realm, workspace, head.session)).session.graphs
+    ]
+    return tuple(sorted(found, key=lambda one: (one.updated, one.file), reverse=True)[:most])
+
+
+def sessions_of(world: World, realm: Realm, workspace: str, ref: str) -> list[str]:
+    """The sessions of a workspace in which a ref is looked for, the one that it names alone."""
+    heads = world.store.offload_heads(realm, workspace)
+    named = [one.session for one in heads if ref.startswith(f"{one.folder}/")]
+    return named or [one.session for one in heads]
 
 
 def open_task(world: World, host: Host, file: object) -> Opened:
