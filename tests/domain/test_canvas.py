@@ -87,6 +87,7 @@ def test_a_graph_read_back_is_the_same(one: Graph) -> None:
 @given(graphs())
 def test_no_text_can_pass_for_syntax(one: Graph) -> None:
     head, _, *lines = render(one).split("\n")
+    assert "```" not in render(one)
     assert json.loads(head.removeprefix("%% mmd-meta: "))["taskGoal"] == one.goal
     assert "%" not in head.removeprefix("%% mmd-meta: ")
     for line in lines[: len(one.nodes)]:

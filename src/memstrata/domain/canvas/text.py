@@ -39,16 +39,18 @@ _LABELLED: Final = Regex(r"(status|summary|timestamp)\s*:\s*", re.IGNORECASE)
 _FILE: Final = Regex(r"(?:.*/)?(\d{3,9})-([^/]+)\.mmd")
 
 # Escaped: what ends a quoted label, opens a tag, a Markdown string or a formula, starts a comment or
-# a directive (renderers look for both anywhere in the text), or reads as an escape itself.
+# a directive (renderers look for both anywhere in the text), closes the fence that a graph is shown
+# in, or reads as an escape itself.
 _SYNTAX: Final = Regex(
-    r"[\"<]|^`|%(?=[%{])|\$(?=\$)|#(?=\w+;)|&(?=#?\w+;)",
+    r"[\"<]|^`|`(?=``)|%(?=[%{])|\$(?=\$)|#(?=\w+;)|&(?=#?\w+;)",
 )
 # Renderers drop the last semicolon of a line that looks like styling with a colour in it.
 _STYLES: Final = Regex("style|classDef")
 _COLOUR: Final = Regex(r":(?=\S*#)")
-_ESCAPE: Final = Regex(r"#(\d{2,3});")
-_OTHER_ESCAPES: Final = {"#quot;": '"', "#lt;": "<", "#gt;": ">", "#amp;": "&"}
-_OTHER_ESCAPE: Final = Regex("|".join(_OTHER_ESCAPES))
+_NAMES: Final = {'"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;"}
+"""The escapes with a name, which models read with more ease than numbers."""
+_MEANINGS: Final = {name: character for character, name in _NAMES.items()}
+_ESCAPE: Final = Regex(r"#(?:(\d{2,3})|quot|lt|gt|amp);")
 
 
 def render(graph: Graph) -> str:
@@ -72,9 +74,10 @@ def stamp(time: datetime) -> str:
 
 
 def _quiet(meta: str) -> str:
-    """JSON in which no directive or comment can begin, and no line end of JavaScript stands."""
+    """JSON in which no directive, comment or fence can begin, and no line end of JavaScript stands."""
     hidden = meta.replace("%", "\\u0025").replace("\u2028", "\\u2028")
-    return hidden.replace("\u2029", "\\u2029").replace("<", "\\u003c")
+    hidden = hidden.replace("\u2029", "\\u2029").replace("<", "\\u003c")
+    return hidden.replace("```", "\\u0060``")
 
 
 def _told(node: Node) -> str:
@@ -92,13 +95,16 @@ def _told(node: Node) -> str:
 
 def escaped(text: str) -> str:
     """`text` as a quoted Mermaid label may hold it."""
-    return _SYNTAX.sub(lambda match: f"#{ord(match[0])};", text)
+    return _SYNTAX.sub(lambda match: _NAMES.get(match[0], f"#{ord(match[0])};"), text)
 
 
 def unescaped(text: str) -> str:
-    """What `escaped` was given, and what other writers mean by their names for the same characters."""
-    named = _OTHER_ESCAPE.sub(lambda match: _OTHER_ESCAPES[match[0]], text)
-    return _ESCAPE.sub(lambda match: chr(int(match[1])), named)
+    """What `escaped` was given."""
+    return _ESCAPE.sub(_meant, text)
+
+
+def _meant(match: re.Match[str]) -> str:
+    return chr(int(match[1])) if match[1] else _MEANINGS[match[0]]
 
 
 # -- reading ----------------------------------------------------------------------------------------
