@@ -107,8 +107,12 @@ def overhead(window: Window, asked: Asked) -> int:
 
 def _own(session: Session, asked: Asked, removed: Sequence[Removed]) -> int:
     """Tokens of our blocks when `removed` is."""
-    block = insertion.context(session.graph, asked.others, asked.count)
-    return _tokens(asked.count, block, _history(session, asked, removed))
+    return _tokens(asked.count, _context(session, asked), _history(session, asked, removed))
+
+
+def _context(session: Session, asked: Asked) -> str:
+    most = asked.limits.tokens(asked.limits.block)
+    return insertion.context(session.graph, asked.others, asked.count, most)
 
 
 def _history(session: Session, asked: Asked, removed: Sequence[Removed]) -> str:
@@ -133,8 +137,7 @@ def _stepped(session: Session, asked: Asked) -> Session:
 
 def _blocked(session: Session, asked: Asked) -> Session:
     """The session with the block of the active task as it is now."""
-    block = insertion.context(session.graph, asked.others, asked.count)
-    return replace(session, block=block, told=session.active)
+    return replace(session, block=_context(session, asked), told=session.active)
 
 
 def _tokens(count: Count, *texts: str) -> int:

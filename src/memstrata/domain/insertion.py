@@ -78,29 +78,39 @@ def _outside(window: Window, place: int) -> int:
 # -- what -------------------------------------------------------------------------------------------
 
 
-def context(graph: Graph | None, others: Sequence[Task], count: Count) -> str:
+def context(
+    graph: Graph | None, others: Sequence[Task], count: Count, most: int = 1_000_000
+) -> str:
     """The block of the active task with its graph, and below it the lines about other tasks.
 
-    `""` where there is neither: a graph in which nothing happened yet says nothing.
+    What does not fit `most` tokens is told instead of drawn. `""` where there is neither: a graph in which
+    nothing happened yet says nothing.
     """
-    parts = [_current(graph)] if graph is not None and graph.nodes else []
-    lines = _fitting(map(line, others), count, BIRDS_EYE)
+    parts: list[str] = []
+    if graph is not None and graph.nodes:
+        drawn = _current(graph, (*_drawn(graph), _STATUSES))
+        parts.append(drawn if count(drawn) <= most else _current(graph, _named(graph)))
+    room = min(BIRDS_EYE, most - sum(map(count, parts)))
+    lines = _fitting(map(line, others), count, room)
     if lines:
         head = "Other tasks, newest first; open_task(file) shows one:"
         parts.append("\n".join((f"<{OTHERS}>", head, *lines, f"</{OTHERS}>")))
     return "\n".join(parts)
 
 
-def _current(graph: Graph) -> str:
+def _current(graph: Graph, shown: Iterable[str]) -> str:
     return "\n".join(
         (
             f'<{CONTEXT} file="{file_name(graph)}">',
             f"Goal: {_safe(graph.goal)}",
-            *_drawn(graph),
-            _STATUSES,
+            *shown,
             f"</{CONTEXT}>",
         )
     )
+
+
+def _named(graph: Graph) -> Iterator[str]:
+    yield f"{len(graph.nodes)} steps; open_task shows them, recall_result(ref, grep) their results."
 
 
 def _drawn(graph: Graph) -> Iterator[str]:

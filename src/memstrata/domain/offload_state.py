@@ -365,8 +365,9 @@ def _step_fields(step: Step) -> dict[str, object]:
             return {"step": "replaced", "key": key, "text": text}
         case Cut(key=key, text=text):
             return {"step": "cut", "key": key, "text": text}
-        case Compacted(call=call, digest=hashed, text=text):
-            return {"step": "compacted", "call": call, "digest": hashed, "text": text}
+        case Compacted(item=item, at=at, digest=hashed, text=text):
+            fields = {"item": item, "at": at, "digest": hashed, "text": text}
+            return {"step": "compacted", **fields}
         case Removed(items=items, keys=keys):
             return {"step": "removed", "items": list(items), "keys": list(keys)}
 
@@ -379,7 +380,8 @@ def _step(raw: object) -> Step:
         case "cut":
             return Cut(_text(fields, "key"), _text(fields, "text"))
         case "compacted":
-            return Compacted(_text(fields, "call"), _text(fields, "digest"), _text(fields, "text"))
+            item, at = _text(fields, "item"), _number(fields, "at")
+            return Compacted(item, at, _text(fields, "digest"), _text(fields, "text"))
         case "removed":
             items, keys = _list(fields, "items"), _list(fields, "keys")
             return Removed(tuple(map(str, items)), tuple(map(str, keys)))

@@ -42,6 +42,7 @@ class Limits:
     history: float = 0.20
     large: float = 0.25
     cut: float = 0.10
+    block: float = 0.15
     patience: float = 0.0
     """A mild step that cannot reach its target waits until it saves so much: each breaks the prefix."""
 
@@ -68,9 +69,10 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The arguments of `call` whose hash is `digest` stand as `text`."""
+    """The arguments of call number `at` of the message `item`, whose hash is `digest`, stand as `text`."""
 
-    call: str
+    item: str
+    at: int
     digest: str
     text: str
 
@@ -161,6 +163,14 @@ class Desk:
         self.texts[item.index, at] = text
         self._grow(item.index, self.count(text) - self.count(before))
 
+    def put_key(self, key: str, text: str) -> None:
+        """Let the result `key` stand as `text`, wherever it stands: a host may send one twice."""
+        for item in self.window.items:
+            for at in range(len(item.results)):
+                found = self.facts(item, at)
+                if found is not None and found.key == key and self.is_open(item, at):
+                    self.put_text(item, at, text)
+
     def put_arguments(self, item: Item, at: int, text: str) -> None:
         """Let a call's arguments stand as `text`."""
         self.arguments[item.index, at] = text
@@ -217,14 +227,14 @@ class Desk:
 def replay(desk: Desk, held: Iterable[Step]) -> None:
     """Fold what was folded before, byte for byte."""
     texts: dict[str, str] = {}
-    arguments: dict[tuple[str, str], str] = {}
+    arguments: dict[tuple[str, int, str], str] = {}
     away: set[str] = set()
     for step in held:
         match step:
             case Replaced(key=key, text=text) | Cut(key=key, text=text):
                 texts[key] = text
-            case Compacted(call=call, digest=digest, text=text):
-                arguments[call, digest] = text
+            case Compacted(item=identity, at=at, digest=digest, text=text):
+                arguments[identity, at, digest] = text
             case Removed(items=items):
                 desk.removed.append(step)
                 away |= set() if desk.window.folded else set(items)
@@ -240,14 +250,14 @@ def replay(desk: Desk, held: Iterable[Step]) -> None:
 
 
 def _replay_item(
-    desk: Desk, item: Item, texts: Mapping[str, str], arguments: Mapping[tuple[str, str], str]
+    desk: Desk, item: Item, texts: Mapping[str, str], arguments: Mapping[tuple[str, int, str], str]
 ) -> None:
     for at in range(len(item.results)):
         found = desk.facts(item, at)
         if found is not None and not found.folded and found.key in texts:
             desk.put_text(item, at, texts[found.key])
     for call in item.calls:
-        text = arguments.get((call.id, windows.digest(call.arguments)))
+        text = arguments.get((item.identity, call.at, windows.digest(call.arguments)))
         if text is not None and not item.signed:
             desk.put_arguments(item, call.at, text)
 
@@ -321,11 +331,11 @@ def _aggressive(desk: Desk) -> bool:
 def _emergency(desk: Desk) -> bool:
     """Replace, remove, at last cut, wherever it helps most, whatever the scores say."""
     target = desk.limits.tokens(desk.limits.emergency_target)
-    last = _last_results(desk)
+    last = {desk.facts(desk.window.items[index], at) for index, at in _last_results(desk)}
     found = [
         one
         for one in _foldable(desk, range(len(desk.window.items)))
-        if (one.item.index, one.at) not in last and one.saves(desk) > 0
+        if one.facts not in last and one.saves(desk) > 0
     ]
     found.sort(key=lambda one: (-one.weight(desk), one.item.index, one.at))
     acted = _fold(desk, found, target)
@@ -372,17 +382,15 @@ def _foldable(desk: Desk, indices: Iterable[int]) -> Iterator[_Place]:
 
 def _fold(desk: Desk, places: Iterable[_Place], target: int) -> bool:
     acted = False
-    done: set[str] = set()
     newest = _newest_turn(desk.window)
     for one in places:
         if desk.total < target:
             break
-        acted = True
-        if one.facts.key not in done:
-            done.add(one.facts.key)
+        if desk.is_open(one.item, one.at):
+            acted = True
             desk.decide(Replaced(one.facts.key, one.facts.fold))
-        desk.put_text(one.item, one.at, one.facts.fold)
-        _compact(desk, one, newest)
+            desk.put_key(one.facts.key, one.facts.fold)
+            _compact(desk, one, newest)
     return acted
 
 
@@ -402,7 +410,7 @@ def _compact_call(desk: Desk, item: Item, at: int, ref: str) -> None:
     call = item.calls[at]
     text = windows.compacted(call.arguments, ref)
     if (item.index, at) not in desk.arguments and desk.count(text) < desk.count(call.arguments):
-        desk.decide(Compacted(call.id, windows.digest(call.arguments), text))
+        desk.decide(Compacted(item.identity, at, windows.digest(call.arguments), text))
         desk.put_arguments(item, at, text)
 
 
@@ -472,7 +480,7 @@ def _cut(desk: Desk, one: _Place, most: int) -> bool:
     if desk.count(text) >= desk.count(one.text):
         return False
     desk.decide(Cut(one.facts.key, text))
-    desk.put_text(one.item, one.at, text)
+    desk.put_key(one.facts.key, text)
     return True
 
 
