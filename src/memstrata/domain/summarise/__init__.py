@@ -78,7 +78,8 @@ def summarise(name: str, arguments: Mapping[str, object] | str, result: str) -> 
     """
     tool, target = parts(call_line(name, arguments))
     text = plain(_middle_out(result))
-    given = Result(tool, target, command(name, arguments), text, tuple(text.split("\n")))
+    lines = tuple(text.removesuffix("\n").split("\n"))
+    given = Result(tool, target, command(name, arguments), text, lines)
     first = _CONTENTS if reads(given) and not failure(given) else ()
     for kind in (_empty, _short, *first, *_REST):
         if found := kind(given):
