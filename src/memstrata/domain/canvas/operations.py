@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
 
-from memstrata.domain.canvas.graph import Graph, Node, Status, file_name
+from memstrata.domain.canvas.graph import Graph, Node, Status, file_name, progress
 from memstrata.domain.canvas.limits import followed, merged, within
 from memstrata.domain.canvas.patches import LinePatch, patch
 from memstrata.domain.canvas.text import parse, render
@@ -110,20 +110,25 @@ def operate(graph: Graph, operations: Iterable[Operation], now: datetime) -> Ope
 
 
 def patched(graph: Graph, patches: Sequence[LinePatch], now: datetime) -> Operated:
-    """`graph` after line patches on its text. Nodes that are gone went to the newest one before them.
+    """`graph` after line patches on its text: all of them, or none and the reason among the refused.
 
-    Goal and times of creation stay; a text that says the same is no change.
-
-    Raises:
-        Invalid: the patches, or the text they make (`parse`), are wrong, or the newest node is gone.
+    They are refused when one of them is bad, when what they make is no graph (`parse`), and when the
+    newest node is gone, whose id could then be given again. Other nodes that are gone went to the
+    newest one before them. Goal and times stay; a text that says the same is no change.
     """
-    drawn = parse(patch(render(graph), patches), file_name(graph))
-    if graph.newest and (drawn.newest is None or drawn.newest.rank < graph.newest.rank):
-        raise Invalid("graph", f"node {graph.newest.id} must stay: its id could be given again")
-    drawn = replace(drawn, created=graph.created, updated=graph.updated)
+    try:
+        drawn = parse(patch(render(graph), patches), file_name(graph))
+        if graph.newest and (drawn.newest is None or drawn.newest.rank < graph.newest.rank):
+            raise Invalid("graph", f"node {graph.newest.id} must stay")
+    except Invalid as error:
+        return Operated(graph, (f"patches: {error}",))
+    # The head shows the progress as it was; only another number was given by whoever made the patches.
+    untouched = progress(drawn) == progress(graph)
+    given = graph.progress_given if untouched else drawn.progress_given
+    kept = replace(graph, nodes=drawn.nodes, edges=drawn.edges, progress_given=given)
     gone = [node for node in graph.nodes if drawn.node(node.id) is None]
     moved = {node.id: _nearest(drawn, node) for node in gone}
-    return _settled(graph, Operated(drawn, (), moved), now)
+    return _settled(graph, Operated(kept, (), moved), now)
 
 
 def propose(
@@ -138,12 +143,7 @@ def propose(
     Patches that cannot be taken are refused as a whole, and the operations stand. None for `percent`
     leaves the progress as it was.
     """
-    drawn = Operated(graph)
-    if patches:
-        try:
-            drawn = patched(graph, patches, now)
-        except Invalid as error:
-            drawn = Operated(graph, (f"patches: {error}",))
+    drawn = patched(graph, patches, now) if patches else Operated(graph)
     found = operate(drawn.graph, operations, now)
     if percent is not None:
         found = replace(found, graph=with_progress(found.graph, percent, now))
