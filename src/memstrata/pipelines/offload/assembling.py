@@ -107,6 +107,7 @@ def _assembled(world: World, host: Host, window: Window, asked: Asked) -> Assemb
     host.standing = standing
     archived = archive.unseen(world, host, standing.session, window)
     session, refresh = _tasks(world, host, archived.session, window)
+    refresh = refresh or not standing.version
     asked = replace(asked, others=_others(world, host, session) if _shows(asked, refresh) else ())
     made = folding.fold(window, session, asked, refresh=refresh)
     if made.outcome.steps and not asked.others:

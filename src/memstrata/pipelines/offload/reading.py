@@ -85,7 +85,7 @@ def recall(
         NotFound: nothing is archived under that ref.
         Unavailable: it cannot be read.
     """
-    wanted = checks.string("ref", ref).strip()
+    wanted = checks.string("ref", ref)
     first, most = _whole("start", start, 2**53), _whole("lines", lines, MOST_LINES)
     found = list(_sources(world, host, wanted))
     if not found:
@@ -104,7 +104,7 @@ def text(world: World, host: Host, ref: object) -> str:
         NotFound: nothing is archived under that ref.
         Unavailable: it cannot be read.
     """
-    wanted = checks.string("ref", ref).strip()
+    wanted = checks.string("ref", ref)
     for one in _sources(world, host, wanted):
         return one.text
     raise NotFound("ref", wanted)
@@ -122,10 +122,13 @@ def _whole(field: str, value: object, most: int) -> int:
 def _sources(world: World, host: Host, wanted: str) -> Iterator[_Source]:
     standing = sessions.stand(world, host.spot, host.standing)
     host.standing = standing
-    here = list(_of_session(world, standing, wanted.strip("\"'`[]")))
-    if here:
-        yield from here
-        return
+    bare = wanted.strip(" \t\r\n\"'`[]")
+    for form in dict.fromkeys((wanted, bare)):
+        here = list(_of_session(world, standing, form))
+        if here:
+            yield from here
+            return
+    wanted = bare
     folder, slash, rest = wanted.partition("/")
     if slash:
         for spot in _spots(world, host, folder):
