@@ -215,6 +215,35 @@ PSQL = (
     + "\n".join(f"  {at} | customer-{at} | Bodø" for at in range(1, 15))
     + "\n(14 rows)\n"
 )
+PODS = "NAME        READY   STATUS             RESTARTS   AGE\n" + "\n".join(
+    f"shop-{at}      1/1     Running            {at}          {at}d" for at in range(1, 9)
+)
+PACKAGES = "Package    Version\n---------- -------\n" + "\n".join(
+    f"shop-{at}     1.{at}.0" for at in range(1, 20)
+)
+PROCESSES = "USER PID %CPU COMMAND\n" + "\n".join(
+    f"dora {at} 0.{at} python -m shop.worker --queue {at}" for at in range(1, 8)
+)
+COUNTS = (
+    "\n".join(
+        f"  {count} shop/{name}.py"
+        for count, name in [
+            (76, "cart"),
+            (8, "page_of_the_cart_and_its_rows"),
+            (199, "mail"),
+            (283, "total_of_all_the_files_that_were_counted"),
+        ]
+    )
+    + "\n"
+    + "x" * 80
+)
+RECURSIVE = "shop:\ncart.py\npager.py\n\nshop/templates:\n" + "\n".join(
+    f"a_template_with_a_long_name_{at}.html" for at in range(1, 9)
+)
+SETTINGS = (
+    "# Everything that can be set\n[server]\nport = 8080\n\n[server.tls]\ncertificate = 'shop.pem'\n"
+    + "\n".join(f"option_{at} = {at}  # as it was" for at in range(1, 12))
+)
 CSV = "date,item,amount\n" + "\n".join(f"2026-11-{at:02d},tea,{at * 3}" for at in range(1, 25))
 MYPY = "\n".join(
     [
@@ -259,6 +288,12 @@ PROSE = "\n".join(
         (("query", "owners"), MARKDOWN_TABLE, "table", "table of 20 rows × 3 columns (service, owner, since); first: service-1 | Ines | 2001; last: service-20 | Ines | 2020"),
         (("sql", "select"), PSQL, "table", "table of 14 rows × 3 columns (id, name, city); first: 1 | customer-1 | Bodø; last: 14 | customer-14 | Bodø"),
         (("read_file", "sums.csv"), CSV, "table", "table of 24 rows × 3 columns (date, item, amount); first: 2026-11-01 | tea | 3; last: 2026-11-24 | tea | 72"),
+        (("bash", "kubectl get pods"), PODS, "table", "table of 8 rows × 5 columns (NAME, READY, STATUS, RESTARTS, AGE); first: shop-1 | 1/1 | Running | 1 | 1d; last: shop-8 | 1/1 | Running | 8 | 8d"),
+        (("bash", "pip list"), PACKAGES, "table", "table of 19 rows × 2 columns (Package, Version); first: shop-1 | 1.1.0; last: shop-19 | 1.19.0"),
+        (("bash", "ps aux"), PROCESSES, "table", "table of 7 rows × 4 columns (USER, PID, %CPU, COMMAND); first: dora | 1 | 0.1 | python -m shop.worker --queue 1; last: dora | 7 | 0.7 | python -m shop.worker --queue 7"),
+        (("bash", "wc -l shop/*.py"), COUNTS, "text", f"5 lines, 214 characters: 76 shop/cart.py … {'x' * 80}"),
+        (("bash", "ls -R"), RECURSIVE, "listing", "10 files, 2 folders: shop/, shop/templates/, cart.py, pager.py, a_template_with_a_long_name_1.html, a_template_with_a_long_name_2.html, a_template_with_a_long_name_3.html and 5 more"),
+        (("bash", "cd /srv && cat shop/settings.toml"), SETTINGS, "file", "shop/settings.toml, 17 lines: Everything that can be set, [server], [server.tls]"),
         (("bash", "mypy shop"), MYPY, "checks", 'findings: 2 error, 1 warning: shop/pager.py:3: error: Incompatible return value type (got "str") [return-value] and 1 more'),
         (("bash", "./work"), LOG, "text", "62 lines, 3,723 characters; 2026-11-30 10:00:00 ERROR: queue is gone: Connection refused (localhost, port 5672)"),
         (("narrate", "x"), PROSE, "text", "32 lines, 700 characters: The harvest was good this year. … The end."),

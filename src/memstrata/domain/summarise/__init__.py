@@ -9,7 +9,8 @@ from memstrata.domain.summarise.calls import call_line, command, parts, step
 from memstrata.domain.summarise.changes import diff
 from memstrata.domain.summarise.data import http, json_value
 from memstrata.domain.summarise.errors import error, error_lines, failure, traceback
-from memstrata.domain.summarise.places import checks, file, listing, reads, search
+from memstrata.domain.summarise.files import file, reads
+from memstrata.domain.summarise.places import checks, listing, search
 from memstrata.domain.summarise.summary import (
     MOST_SUMMARY,
     Kind,

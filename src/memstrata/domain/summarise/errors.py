@@ -47,8 +47,8 @@ _LOOKS: Final = Regex(
     r"^\W*(?:error|fatal|critical|panic|fail(?:ed|ure)?|exception|denied|abort(?:ed)?)\b\W*(?:[:(!\]]|$|-)"
     r"|\w(?:Error|Exception)\b\s*(?:[:(]|$)|\berror(?:\(s\)|\s?:|\s+[A-Z]{0,3}\d{1,5}\b)|\bfatal:|\berr!"
     r"|command not found|no such file or directory|(?:permission|access) denied|connection refused"
-    r"|segmentation fault|core dumped|timed out\b|no space left|unable to \w+|failed to \w+"
-    r"|cannot (?:find|open|access|read|import|be)\b|could not (?:find|open|read|be|resolve|connect)\b"
+    r"|exiting with failure|segmentation fault|core dumped|timed out\b|no space left|unable to \w+|failed to \w+"
+    r"|cannot (?:find|open|access|read|import)\b|could not (?:find|open|read|resolve|connect)\b"
     r"|\b(?:is|was|does|are) not (?:found|exist)\b|\bnot found\s*$"
     r"|错误|失败|异常|找不到|无法|拒绝",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""What searches, listings and file reads say: which files, how many, what stands in them."""
+"""What searches, listings and checkers say: which files, how many."""
 
 from __future__ import annotations
 
@@ -30,26 +30,14 @@ _LONG: Final = Regex(
 )
 _TREE: Final = Regex(r"[│├└─|`\s+\\-]*(?:├──|└──|\|--|`--|\+---)\s+(\S.*)")
 _PATH: Final = Regex(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~-]+(?:[/\\][\w.@+~ -]+)*[/\\*@|=]?")
-_NUMBERED: Final = Regex(r"\s*(\d+)(?:\t|→|: ?|\| ?|│ ?).*|\s+(\d+)  ?\S.*")
-_BANNER: Final = Regex(r"\[File: (.+?) \((\d+) lines total\)\].*")
-_DEFINED: Final = Regex(
-    r"\s*(?:\d+[\t:|→│] ?)?\s*(?:export |public |private |static |async |pub |default )*"
-    r"(?:def|class|function|fn|func|struct|interface|type|trait|enum|impl|module|package|CREATE TABLE) +"
-    r"([A-Za-z_$][\w$.]*).*"
-)
-_HEADING: Final = Regex(r"\s*(?:\d+[\t:|→│] ?)?#{1,3} +(\S.*)")
-_READS: Final = Regex(
-    r"(?:.*[_.-])?(?:read|open|cat|view|show|load|scroll|goto|create|edit|insert|str_replace)"
-    r"(?:[_-]?(?:file|text|lines?|up|down|based_edit_tool|editor|contents?|many_files))?",
-    re.IGNORECASE,
-)
-_READ_COMMAND: Final = Regex(r"\s*(?:cd \S+ *&& *)?(?:cat|head|tail|less|more|bat|nl|sed -n)\b.*")
 _SEARCH: Final = Regex(
     r"(?:.*[_.-])?(?:grep|rg|ripgrep|search|find|glob|ag|ack)(?:[_.-].*)?", re.IGNORECASE
 )
 _SEARCH_COMMAND: Final = Regex(
     r"\s*(?:cd \S+ *&& *)?(?:(?:git )?grep|rg|ag|ack|find|fd|locate)\b.*"
 )
+_LISTS: Final = Regex(r"(?:.*[_.-])?(?:ls|list|dir|tree|glob|find)(?:[_.-].*)?", re.IGNORECASE)
+_LIST_COMMAND: Final = Regex(r"\s*(?:cd \S+ *&& *)?(?:ls|dir|tree|find|fd|git ls-files)\b.*")
 _MOST_LINES: Final = 20_000
 
 
@@ -148,59 +136,12 @@ def _tree_names(told: list[str]) -> list[str]:
 
 
 def _bare_names(result: Result, told: list[str]) -> list[str]:
-    """A path a line, or the columns that `ls` makes."""
-    lists = Regex(
-        r"(?:.*[_.-])?(?:ls|list|dir|tree|glob|find)(?:[_.-].*)?", re.IGNORECASE
-    ).fullmatch(result.tool)
-    lists = lists or Regex(r"\s*(?:cd \S+ *&& *)?(?:ls|dir|tree|find|fd|git ls-files)\b.*").match(
-        result.command
-    )
-    if lists and all(_PATH.fullmatch(word) for line in told for word in line.split()):
-        return [word for line in told for word in line.split()]
+    """A path a line, or the columns that `ls` makes; `folder:` heads the files of one."""
+    if _LISTS.fullmatch(result.tool) or _LIST_COMMAND.match(result.command):
+        heads = [f"{line[:-1]}/" for line in told if line.endswith(":")]
+        words = [word for line in told if not line.endswith(":") for word in line.split()]
+        if all(map(_PATH.fullmatch, words)):
+            return [*heads, *words]
     deep = sum("/" in line for line in told)
-    return (
-        [line.strip() for line in told]
-        if len(told) > 2 and deep * 2 > len(told) and _mostly_paths(told)
-        else []
-    )
-
-
-def reads(result: Result) -> bool:
-    """Whether the call reads or edits a file."""
-    return bool(_READS.fullmatch(result.tool) or _READ_COMMAND.match(result.command))
-
-
-def file(result: Result) -> Summary | None:
-    """A file or a part of one: how long it is and what it defines."""
-    banner = next((match for line in result.lines if (match := _BANNER.fullmatch(line))), None)
-    told = [line for line in result.lines[:_MOST_LINES] if line.strip()]
-    numbered = sum(_NUMBERED.fullmatch(line) is not None for line in told[:400])
-    shown = numbered * 10 >= min(len(told), 400) * 8 or reads(result)
-    if banner is None and (len(told) < 3 or not shown):
-        return None
-    name = banner[1] if banner else result.target
-    total = f"{int(banner[2]):,} lines" if banner else counted(len(result.lines), "line")
-    head = f"{name}, {total}" if name else total
-    names = [match[1] for line in told if (match := _DEFINED.fullmatch(line))]
-    names = names or [match[1].strip() for line in told if (match := _HEADING.fullmatch(line))]
-    said = listed(dict.fromkeys(names), 190 - len(head)) if names else _first(told)
-    note = (
-        "; changed"
-        if any("edit" in line.lower() and "review" in line.lower() for line in told[-5:])
-        else ""
-    )
-    return made(f"{head}{note}: {said}", "file", 4)
-
-
-def _first(told: list[str]) -> str:
-    """The first line of the content that is not a banner, a shebang or an import."""
-    for line in told:
-        text = line.strip()
-        bare = Regex(r"\s*\d+(?:\t|→|: ?|\| ?)").sub("", text, 1).strip()
-        if (
-            bare
-            and not _BANNER.fullmatch(text)
-            and not bare.startswith(("#!", "import ", "from ", "("))
-        ):
-            return bare
-    return told[0].strip() if told else ""
+    paths = len(told) > 2 and deep * 2 > len(told) and _mostly_paths(told)
+    return [line.strip() for line in told] if paths else []

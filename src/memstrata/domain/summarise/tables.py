@@ -13,13 +13,15 @@ _RULE: Final = Regex(
     r"\s*\|?\s*:?-+:?\s*(?:[|+]\s*:?-+:?\s*)+\|?\s*|\s*\+(?:[-=]+\+)+\s*"
     r"|[┌├└╞╘╒][─┬┼┴═╪╤╧┐┤┘╡╛╕]+\s*"
 )
+_DASHES: Final = Regex(r"\s*[-=]{2,}(?:\s+[-=]{2,})+\s*")
+_GAP: Final = Regex(r"\s{2,}")
 _MOST_ROWS: Final = 20_000
 
 
 def table(result: Result) -> Summary | None:
     """A table in Markdown, of a database's shell, or separated by commas or tabs."""
     told = [line for line in result.lines[:_MOST_ROWS] if line.strip()]
-    found = _drawn(told) or _separated(told)
+    found = _drawn(told) or _aligned(told) or _separated(told)
     if found is None:
         return None
     columns, rows = found
@@ -43,6 +45,28 @@ def _drawn(told: list[str]) -> tuple[list[str], list[list[str]]] | None:
     if len(rows) < 2 or len(rows[0]) < 2 or len(rows) * 2 < len(told) - len(rules):
         return None
     return rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+
+
+def _aligned(told: list[str]) -> tuple[list[str], list[list[str]]] | None:
+    """Columns that blanks hold apart, under a head in capitals or a line of dashes."""
+    if len(told) < 3:
+        return None
+    ruled = _DASHES.fullmatch(told[1]) is not None
+    if not (ruled or told[0].isupper()):
+        return None
+    head, lines = told[0], told[2 if ruled else 1 :]
+    names, rows = _by_gaps(head), [_by_gaps(line) for line in lines]
+    whole = [row for row in rows if len(row) == len(names)]
+    if len(names) < 2 or len(whole) * 10 < len(rows) * 7:
+        names, rows = head.split(), [line.split() for line in lines]
+        last = len(names) - 1  # takes whatever more words there are
+        whole = [[*row[:last], " ".join(row[last:])] for row in rows if len(row) > last]
+    enough = len(names) > 1 and whole and len(whole) * 10 >= len(rows) * 7
+    return (names, whole) if enough else None
+
+
+def _by_gaps(line: str) -> list[str]:
+    return _GAP.split(line.strip())
 
 
 def _cells(line: str) -> list[str]:
