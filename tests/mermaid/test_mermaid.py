@@ -79,7 +79,9 @@ def seen(label: str) -> str:
 def test_it_reads_whatever_the_texts_are(node_js: str) -> None:
     made: list[Graph] = []
 
-    @settings(max_examples=200, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=200, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(graphs(most=4))
     def collect(one: Graph) -> None:
         made.append(within(one).graph)
