@@ -33,7 +33,9 @@ def scored(*scores: int) -> ScriptedModel:
             fields = {"taskCompleted": False, "isLongTask": True, "newTaskLabel": "bake-bread"}
             return json.dumps({"boundary": [fields]})
         if question.purpose == "offload graph":
-            return json.dumps({"operations": [{"op": "add_node", "label": "Bake", "status": "done"}]})
+            return json.dumps(
+                {"operations": [{"op": "add_node", "label": "Bake", "status": "done"}]}
+            )
         items = [
             {"tool_call_id": f"call_{2 * n + 1}", "summary": f"loaf {n}", "score": score}
             for n, score in enumerate(scores)
@@ -113,7 +115,12 @@ def test_o3_one_prompt_of_twenty_calls_at_twice_the_line(memory: Memory) -> None
     assert [one for one in sent if one["role"] == "tool"][-4:] == [
         one for one in messages if one["role"] == "tool"
     ][-4:]
-    held = {key for task in session.tasks() for _, keys in session.open(task.file).results for key in keys}
+    held = {
+        key
+        for task in session.tasks()
+        for _, keys in session.open(task.file).results
+        for key in keys
+    }
     there = {one["tool_call_id"] for one in sent if one["role"] == "tool"}
     for one in messages:
         if one["role"] == "tool":
@@ -127,9 +134,7 @@ def test_o5_a_model_that_marks_only_some_calls(open_memory: Open) -> None:
     _, session, messages = baked(open_memory, *[5] * 9)
     (task,) = session.tasks()
     keys = [key for _, keys in session.open(task.file).results for key in keys]
-    assert sorted(keys) == sorted(
-        one["tool_call_id"] for one in messages if one["role"] == "tool"
-    )
+    assert sorted(keys) == sorted(one["tool_call_id"] for one in messages if one["role"] == "tool")
 
 
 @pytest.mark.promise("case.o6")

@@ -206,10 +206,10 @@ def made(turns: list[str]) -> list[Message]:
     return found
 
 
-def size(messages: list[object]) -> int:
+def size(messages: list[Any]) -> int:
     """Tokens of a list, our blocks too."""
     window = view(messages)
-    blocks = sum(words(str(one["content"])) + 4 for one in messages if own_block(one))  # type: ignore[index]
+    blocks = sum(words(str(one["content"])) + 4 for one in messages if own_block(one))
     return sum(one.tokens(words) for one in window.items) + blocks
 
 
@@ -230,7 +230,7 @@ def test_folding_obeys_its_laws(
     found = folded(messages, window, score=lambda n: score, overflow=overflow)
     assert messages == before
     ours = [one for one in found.messages if not own_block(one)]
-    assert size(found.messages) <= size(messages)  # type: ignore[arg-type]
+    assert size(found.messages) <= size(messages)
     assert found.outcome.after == size(found.messages)
     assert found.outcome.reason or found.outcome.after < 0.95 * window or not overflow
     # No call without the results that it had, no result without its call.
@@ -258,7 +258,7 @@ def broken(messages: list[Any]) -> set[str]:
 @pytest.mark.promise("offload.prefix")
 def test_between_steps_the_beginning_stays(turns: list[str], window: int) -> None:
     messages = made(turns)
-    session, before = Session(), []
+    session, before = Session(), list[object]()
     for at in range(1, len(messages) + 1):
         seen = view(messages[:at])
         fresh = archived(seen)

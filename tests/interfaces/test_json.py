@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import typer
-from tests.bench.conftest import locomo
+from tests.bench.conftest import locomo, trajectory
 from tests.interfaces.command import PROGRAM, Run, environment, here
 
+from memstrata import Memory
 from memstrata.interfaces.cli import app, reference
 
 
@@ -51,6 +52,20 @@ def document(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A recorded run of an agent."""
+    path = tmp_path / "baker.traj.json"
+    path.write_text(json.dumps(trajectory(6)))
+    return path
+
+
+def archived(home: Path) -> None:
+    """An agent's session with a result."""
+    with Memory.open(home, background=False) as memory:
+        memory.offload("bake").record("call_1", "look", "{}", "the oven is warm")
+
+
 def commands() -> set[str]:
     """The words of every command there is."""
     root = typer.main.get_command(app.build())
@@ -59,11 +74,12 @@ def commands() -> set[str]:
 
 @pytest.mark.promise("cli.json")
 def test_every_command_answers_with_one_document(
-    cli: Run, conversation: Path, asked: Path, document: Path
+    cli: Run, home: Path, conversation: Path, asked: Path, document: Path, runs: Path
 ) -> None:
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
-    runs = {"add": added}
+    archived(home)
+    ran_by = {"add": added}
     given = {
         "demo": (),
         "import": (str(conversation),),
@@ -90,6 +106,9 @@ def test_every_command_answers_with_one_document(
         "team diff": ("--private", "0"),
         "config test": (),
         "bench retrieval": ("--data", str(asked)),
+        "bench offload": ("--data", str(runs), "--window", "1000"),
+        "tasks": (),
+        "recall-result": ("call_1",),
         "edit": (id, "--description", "e"),
         "archive": (id,),
         "restore": (id,),
@@ -99,9 +118,9 @@ def test_every_command_answers_with_one_document(
     bundled = {"MEMSTRATA_EMBEDDING__MODEL": ""}
     for command, arguments in given.items():
         env = bundled if command == "vectors rebuild" else {}
-        runs[command] = cli(*command.split(), *arguments, "--json", env=env)
-    assert set(runs) == commands()
-    for command, ran in runs.items():
+        ran_by[command] = cli(*command.split(), *arguments, "--json", env=env)
+    assert set(ran_by) == commands()
+    for command, ran in ran_by.items():
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command
         assert ran.out.endswith("}\n"), command

@@ -22,7 +22,9 @@ WINDOW = 2_000
 
 
 def long(n: int) -> str:
-    return f"first line {n}\n" + "\n".join(f"crumb {n}-{k} of the loaf" for k in range(40)) + "\nend"
+    return (
+        f"first line {n}\n" + "\n".join(f"crumb {n}-{k} of the loaf" for k in range(40)) + "\nend"
+    )
 
 
 def run(session: OffloadSession, messages: list[Message]) -> list[list[Any]]:
@@ -52,15 +54,24 @@ def test_every_result_of_a_list_is_archived_and_comes_back(
     assert session.recall("call_1") == "result 2"
     assert session.text("call_3") == "result 4"
     assert session.recall("refs/call_3.md") == "result 4"
-    (first, second) = entries(home)
-    assert first["tool_call"] == 'read_file(oven/1.py)'
+    first, _ = entries(home)
+    assert first["tool_call"] == "read_file(oven/1.py)"
     assert (first["result_ref"], first["state"]) == ("refs/call_1.md", "live")
-    assert len(first["tool_call"]) <= 150 and len(first["summary"]) <= 200
+    assert len(first["tool_call"]) <= 150
+    assert len(first["summary"]) <= 200
     for ref in (folder(home) / "refs").iterdir():
         assert stat.S_IMODE(ref.stat().st_mode) == 0o600
 
 
-ODD_TEXTS = ["", "\n", "---\nhead: x\n---\nbody", "a\r\nb\rc", "\ud800 half", "日本\x00語", "x" * 9_000]
+ODD_TEXTS = [
+    "",
+    "\n",
+    "---\nhead: x\n---\nbody",
+    "a\r\nb\rc",
+    "\ud800 half",
+    "日本\x00語",
+    "x" * 9_000,
+]
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS)
@@ -79,7 +90,7 @@ def test_no_id_leads_out_of_the_folder(memory: Memory, home: Path) -> None:
     for number, id in enumerate(ids):
         if id:
             session.record(id, "look", "{}", f"text {number}")
-    files = [path for path in (home / "offload").rglob("*.md")]
+    files = list((home / "offload").rglob("*.md"))
     assert len({path.name.casefold() for path in files}) == len(ids) - 1
     assert {path.parent.name for path in files} == {"refs"}
     (only,) = (home / "offload").iterdir()
@@ -95,7 +106,8 @@ def test_no_id_leads_out_of_the_folder(memory: Memory, home: Path) -> None:
 def test_an_id_used_twice_is_two_files(memory: Memory, home: Path) -> None:
     """Within the same millisecond, too: the clock stands still here."""
     session = memory.offload("bake", window=WINDOW)
-    session.assemble(chat("UTR") + [{"role": "tool", "tool_call_id": "call_1", "content": "other"}])
+    other = {"role": "tool", "tool_call_id": "call_1", "content": "other"}
+    session.assemble([*chat("UTR"), other])
     assert len(list((folder(home) / "refs").iterdir())) == 2
     assert (session.recall("call_1"), session.recall("call_1~2")) == ("result 2", "other")
 
@@ -158,7 +170,7 @@ def test_between_steps_the_list_only_grows(memory: Memory) -> None:
 @pytest.mark.promise("offload.block")
 def test_there_is_one_block_and_the_host_never_keeps_it(memory: Memory) -> None:
     for cache in ("stable", "fresh"):
-        session = memory.offload(f"bake-{cache}", window=WINDOW, cache=cache)  # type: ignore[arg-type]
+        session = memory.offload(f"bake-{cache}", window=WINDOW, cache=cache)
         messages = chat("SU" + "TR" * 30, long)
         for sent in run(session, messages)[9:]:
             assert [own_block(one) for one in sent].count("current_task_context") == 1
@@ -205,7 +217,7 @@ def test_recall_is_bounded_and_says_how_much_there_is(memory: Memory) -> None:
     assert len(session.recall("c2", grep="needle")) < 3_000
     for wrong in ({"lines": 401}, {"lines": 0}, {"start": 0}, {"start": True}, {"grep": 3}):
         with pytest.raises(Invalid):
-            session.recall("c1", **wrong)  # type: ignore[arg-type]
+            session.recall("c1", **wrong)
     with pytest.raises(NotFound):
         session.recall("nothing")
 
@@ -272,9 +284,7 @@ def test_owners_and_workspaces_are_apart(open_memory: Open, tmp_path: Path) -> N
 
 
 @pytest.mark.promise("offload.birds-eye")
-def test_a_finished_task_of_another_session_is_told_of(
-    open_memory: Open, clock: FakeClock
-) -> None:
+def test_a_finished_task_of_another_session_is_told_of(open_memory: Open, clock: FakeClock) -> None:
     memory = open_memory()
     run(memory.offload("monday", window=WINDOW), chat("U" + "TR" * 5, long))
     later = memory.offload("tuesday", window=WINDOW)

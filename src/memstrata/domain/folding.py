@@ -6,7 +6,7 @@ the list are the result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -40,7 +40,8 @@ class Asked:
     overflow: bool = False
     frozen: bool = False
     """Only what was folded before is folded."""
-    others: Sequence[Task] = ()
+    others: Callable[[], Sequence[Task]] = tuple
+    """The other tasks that there are, asked for where our block is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,13 @@ def fold(window: Window, session: Session, asked: Asked, *, refresh: bool = Fals
     passed = asked.overflow or before >= asked.limits.tokens(asked.limits.mild)
     if passed and not asked.frozen:
         mapped = placed(session, prompt_of(window), asked.now)
-        tried = _desk(window, mapped, asked)
-        tried.own = partial(_own, mapped, asked)
-        tried.weigh()
-        outcome = reclaim(tried, overflow=asked.overflow, before=before)
+        desk.use(mapped.archived, partial(_own, mapped, asked))
+        outcome = reclaim(desk, overflow=asked.overflow, before=before)
         if outcome.steps:
-            desk, anew = tried, True
+            anew = True
             session = _stepped(mapped.folded(outcome.steps), asked)
+        elif desk.steps:
+            desk = _desk(window, session, asked)
     messages, session = _inserted(desk, session, anew=anew)
     blocks = _tokens(asked.count, session.block, session.history)
     outcome = replace(outcome, after=desk.overhead + desk.listed + blocks)
@@ -112,7 +113,7 @@ def _own(session: Session, asked: Asked, removed: Sequence[Removed]) -> int:
 
 def _context(session: Session, asked: Asked) -> str:
     most = asked.limits.tokens(asked.limits.block)
-    return insertion.context(session.graph, asked.others, asked.count, most)
+    return insertion.context(session.graph, asked.others(), asked.count, most)
 
 
 def _history(session: Session, asked: Asked, removed: Sequence[Removed]) -> str:
@@ -226,16 +227,16 @@ def _inserted(desk: Desk, session: Session, *, anew: bool) -> tuple[list[object]
     """The list with our blocks. Where the block's place is not known any more it gets a new one."""
     messages = desk.messages()
     there = [item for item in desk.window.items if item.index not in desk.gone]
-    window = view(messages)
-    place = None if anew else _place(there, session.anchor, window.lead)
+    lead = desk.window.lead
+    place = None if anew else _place(there, session.anchor, lead)
     if place is None:
-        place = insertion.index(window)
-        anchor = there[place - 1].identity if place > window.lead else ""
+        place = insertion.index(view(messages))
+        anchor = there[place - 1].identity if place > lead else ""
         session = replace(session, anchor=anchor)
     if session.block:
         messages.insert(place, {"role": "user", "content": session.block})
     if session.history:
-        messages.insert(window.lead, {"role": "user", "content": session.history})
+        messages.insert(lead, {"role": "user", "content": session.history})
     return messages, session
 
 

@@ -145,6 +145,12 @@ class Desk:
         """Tokens of the window: the list, our blocks, and what comes with neither."""
         return self.overhead + self.listed + self.blocks
 
+    def use(self, archive: Archive, own: Own) -> None:
+        """Fold from here on with what is archived by now, and with our blocks as they would be."""
+        self.archive, self.own = archive, own
+        self.known.clear()
+        self.weigh()
+
     def facts(self, item: Item, at: int) -> Archived | None:
         """What is archived of the item's result number `at`."""
         place = (item.index, at)
@@ -502,10 +508,11 @@ def _reason(desk: Desk, target: int) -> str:
     """Why the window is not below `target`; `""` when it is."""
     if desk.total < target:
         return ""
+    last = desk.window.last_user
     fixed = sum(
         desk.sizes[item.index]
         for item in desk.window.items
-        if item.kind == "system" or item.index == desk.window.last_user
+        if item.kind == "system" or item.index == last
     )
     return (
         f"{desk.total:,} tokens are left where {target:,} is the target: system and last user message take "

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Literal
 
@@ -52,7 +53,7 @@ class Call:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Result:
     """What a call came to. `at` is the block it stands in, None where it is the whole message."""
 
@@ -60,7 +61,7 @@ class Result:
     text: str
     at: int | None = None
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The hash of the text: an id may be used twice."""
         return digest(self.text)
@@ -92,7 +93,7 @@ class Item:
         return PER_MESSAGE + IMAGE * self.media + sum(map(count, texts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """A list without our own blocks. `units` are the items that must stay together, by their numbers.
 
@@ -104,13 +105,13 @@ class Window:
     units: tuple[tuple[int, ...], ...]
     folded: bool = False
 
-    @property
+    @cached_property
     def last_user(self) -> int:
         """The number of the last real user message, -1 for none."""
         users = (one.index for one in reversed(self.items) if one.kind == "user")
         return next(users, -1)
 
-    @property
+    @cached_property
     def lead(self) -> int:
         """How many system messages stand in front."""
         others = (one.index for one in self.items if one.kind != "system")
@@ -121,7 +122,7 @@ class Window:
         """Every result with its message, in order."""
         return [(item, one) for item in self.items for one in item.results]
 
-    @property
+    @cached_property
     def calls(self) -> dict[str, Call]:
         """The calls by id; of an id used twice the newest."""
         return {call.id: call for item in self.items for call in item.calls}
@@ -242,7 +243,9 @@ def _message(fields: Mapping[str, Any], role: str, index: int) -> Item:
     calls += _chat_calls(fields, len(calls))
     if isinstance(content, str):
         words.append(content)
-    signed = signed or any(name in _json(fields.get("tool_calls")) for name in _SIGNED_CALLS)
+    if calls and not signed:
+        told = _json(fields.get("tool_calls"))
+        signed = any(name in told for name in _SIGNED_CALLS)
     if fields.get("reasoning_content"):
         words.append(flat(fields["reasoning_content"]))
     item = Item(

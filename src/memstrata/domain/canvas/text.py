@@ -42,7 +42,7 @@ _FILE: Final = Regex(r"(?:.*/)?(\d{3,9})-([^/]+)\.mmd")
 # a directive (renderers look for both anywhere in the text), closes the fence that a graph is shown
 # in, or reads as an escape itself.
 _SYNTAX: Final = Regex(
-    r"[\"<]|^`|`(?=``)|%(?=[%{])|\$(?=\$)|#(?=\w+;)|&(?=#?\w+;)",
+    r"[\"<]|^`|`(?=``)|%(?=[%{])|\$(?=\$)|#(?=\w+;)|&(?=#?\w)",
 )
 # Renderers drop the last semicolon of a line that looks like styling with a colour in it.
 _STYLES: Final = Regex("style|classDef")

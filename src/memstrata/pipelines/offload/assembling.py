@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache, partial
 from typing import Final
 
 from memstrata import failpoints
@@ -108,21 +109,14 @@ def _assembled(world: World, host: Host, window: Window, asked: Asked) -> Assemb
     archived = archive.unseen(world, host, standing.session, window)
     session, refresh = _tasks(world, host, archived.session, window)
     refresh = refresh or not standing.version
-    asked = replace(asked, others=_others(world, host, session) if _shows(asked, refresh) else ())
+    asked = replace(asked, others=cache(partial(_others, world, host, session)))
     made = folding.fold(window, session, asked, refresh=refresh)
-    if made.outcome.steps and not asked.others:
-        asked = replace(asked, others=_others(world, host, session))
-        made = folding.fold(window, session, asked, refresh=refresh)
     refs = {**archived.refs, **_words(world, standing.session, made)}
     host.standing = sessions.save(
         world, host.spot, standing, made.session, refs, job(world, host, made.session)
     )
     failpoints.hit("offload.assembled")
     return _told(host, window, asked, made, standing.session)
-
-
-def _shows(asked: Asked, refresh: bool) -> bool:
-    return refresh or not asked.stable
 
 
 def _words(world: World, before: Session, made: Folded) -> dict[str, bytes]:
