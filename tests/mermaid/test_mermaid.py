@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.domain.graphs import graph, graphs, node
+from tests.domain.graphs import graph, graphs
+from tests.domain.graphs import node as step
 
 from memstrata.domain.canvas import Graph, render
 from memstrata.domain.canvas.limits import within
@@ -76,7 +77,7 @@ def seen(label: str) -> str:
 
 
 @pytest.mark.promise("offload.mermaid")
-def test_it_reads_whatever_the_texts_are(node_js: str) -> None:
+def test_it_shows_whatever_the_texts_are(node_js: str) -> None:
     made: list[Graph] = []
 
     @settings(
@@ -90,13 +91,16 @@ def test_it_reads_whatever_the_texts_are(node_js: str) -> None:
     texts = [render(one) for one in made]
     for one, text, found in zip(made, texts, mermaid(node_js, texts), strict=True):
         assert found["error"] == "", f"{found['error']}\n{text}"
-        assert found["labels"].keys() == {node.id for node in one.nodes}
+        for node in one.nodes:
+            label, _, summary, _ = seen(found["labels"].pop(node.id)).split("\n")
+            assert (label, summary) == (node.label, f"summary: {node.summary}")
+        assert found["labels"] == {}
         assert {tuple(edge) for edge in found["edges"]} == set(one.edges)
 
 
 @pytest.mark.promise("offload.mermaid")
 def test_it_shows_what_we_wrote_and_would_not_read_it_unescaped(node_js: str) -> None:
-    texts = [render(graph(node(1, text, summary=text))) for text in HARD]
+    texts = [render(graph(step(1, text, summary=text))) for text in HARD]
     *answers, broken = mermaid(node_js, [*texts, 'flowchart TD\n    001-N1["a 5" disk"]'])
     for text, found in zip(HARD, answers, strict=True):
         assert found["error"] == ""
