@@ -179,7 +179,7 @@ def test_there_is_one_block_and_the_host_never_keeps_it(memory: Memory) -> None:
         assert not any(own_block(one) for one in messages)
 
 
-@pytest.mark.promise("offload.homes")
+@pytest.mark.promise("offload.one-home")
 def test_every_result_has_one_home(memory: Memory, home: Path) -> None:
     session = memory.offload("bake", window=WINDOW)
     run(session, chat("U" + "TR" * 23, long))
