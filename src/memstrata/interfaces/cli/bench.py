@@ -69,7 +69,7 @@ def offload(
         typer.Option(
             "--data",
             metavar="PATH",
-            help="recorded runs: SWE-agent's *.traj.json, lists of τ-bench runs, or a folder of them",
+            help="recorded runs (SWE-agent, τ-bench), a file or a folder",
         ),
     ],
     window: Annotated[

@@ -43,8 +43,8 @@ _HELP: Final = {
     "Measure how much of long agent runs is folded, and what can still be read.": (
         "测量长的智能体运行被折叠了多少，以及还能读到什么。"
     ),
-    "recorded runs: SWE-agent's *.traj.json, lists of τ-bench runs, or a folder of them": (
-        "记录下来的运行：SWE-agent 的 *.traj.json、τ-bench 的运行列表，或其文件夹"
+    "recorded runs (SWE-agent, τ-bench), a file or a folder": (
+        "记录下来的运行（SWE-agent、τ-bench），文件或文件夹"
     ),
     "the model's window in tokens (may be repeated; else 16000, 32000, 128000)": (
         "模型窗口的 token 数（可重复；默认 16000、32000、128000）"
