@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from memstrata.bench.trajectories import Message, Run
 from memstrata.bootstrap import Memory
-from memstrata.domain.window import CONTEXT, OTHERS, Window, own_block, view
+from memstrata.domain.window import Window, own_block, view
 from memstrata.errors import NotFound
 from memstrata.offload import OffloadSession
-from memstrata.pipelines.offload import Counter
+from memstrata.pipelines.offload import Counter, Report
 
 WINDOWS: Final = (16_000, 32_000, 128_000)
 SETTINGS: Final[Mapping[str, object]] = {
@@ -125,7 +125,6 @@ class _Trial:
         self._results: dict[str, str] = {}
         self._seen = ""
         self._before: list[Any] = []
-        self._file = ""
 
     def turns(self) -> Iterator[None]:
         """Each call of the model."""
@@ -160,23 +159,23 @@ class _Trial:
             figures.above[place] += report.after >= line * figures.window
         figures.largest = max(figures.largest, report.after / figures.window)
         figures.warnings += report.warnings
-        self._look(raw, given, sent, bool(report.levels))
+        self._look(raw, given, sent, report)
         self._quotes(session, at, sent)
 
-    def _look(self, raw: Window, given: Sequence[Message], sent: list[Any], folded: bool) -> None:
+    def _look(self, raw: Window, given: Sequence[Message], sent: list[Any], report: Report) -> None:
         """Pairs, what may not be touched, and the beginning of the list."""
         figures, ours = self.figures, [one for one in sent if not own_block(one)]
         figures.split += len(_split(ours) - _split(given))
         kept = [one for one in given if one["role"] == "system"]
         kept += [given[raw.last_user]] if raw.last_user >= 0 else []
         figures.touched += sum(one not in ours for one in kept)
-        file = _active(sent)
-        figures.steps += folded
-        if file != self._file and not folded:
+        if report.levels:
+            figures.steps += 1
+        elif report.boundary:
             figures.boundaries += 1
-        elif not folded and sent[: len(self._before)] != self._before:
+        elif sent[: len(self._before)] != self._before:
             figures.breaks += 1
-        self._before, self._file = sent, file
+        self._before = sent
 
     def _quotes(self, session: OffloadSession, at: int, sent: list[Any]) -> None:
         """What the next message of the agent repeats of earlier results."""
@@ -234,14 +233,6 @@ def _split(messages: Sequence[Any]) -> set[str]:
             lost |= asked
             asked = {call["id"] for call in one.get("tool_calls") or ()}
     return lost | asked
-
-
-def _active(sent: Sequence[Any]) -> str:
-    """The file that our block names, and the other tasks that it tells of."""
-    for one in sent:
-        if own_block(one) in (CONTEXT, OTHERS):
-            return str(one["content"]).partition("\n")[0]
-    return ""
 
 
 def _text(messages: Sequence[Any]) -> str:

@@ -280,9 +280,12 @@ def reclaim(desk: Desk, *, overflow: bool = False, before: int | None = None) ->
     limits = desk.limits
     before = desk.total if before is None else before
     levels: list[Level] = []
-    if desk.total >= limits.tokens(limits.mild) and _mild(desk):
+    # As it stands counts, too: with new blocks it may be smaller, but only a step brings those.
+    passed = before >= limits.tokens(limits.aggressive)
+    if desk.total >= limits.tokens(limits.mild) and _mild(desk, waits=not passed):
         levels.append("mild")
-    if desk.total >= limits.tokens(limits.aggressive) and _aggressive(desk):
+    passed = (passed and not levels) or desk.total >= limits.tokens(limits.aggressive)
+    if passed and desk.total >= limits.tokens(limits.aggressive_target) and _aggressive(desk):
         levels.append("aggressive")
     stalled = desk.total >= limits.tokens(limits.aggressive)
     urgent = overflow or stalled or before >= limits.tokens(limits.emergency)
@@ -305,8 +308,11 @@ def _target(limits: Limits, before: int, urgent: bool) -> int:
     return limits.tokens(limits.mild_target if passed else limits.mild)
 
 
-def _mild(desk: Desk) -> bool:
-    """Replace the results among the first messages that their summaries replace best."""
+def _mild(desk: Desk, *, waits: bool) -> bool:
+    """Replace the results among the first messages that their summaries replace best.
+
+    `waits`: not before it is worth it.
+    """
     limits = desk.limits
     target = limits.tokens(limits.mild_target)
     reach = int(limits.mild_reach * len(desk.window.items))
@@ -315,8 +321,7 @@ def _mild(desk: Desk) -> bool:
     ]
     found.sort(key=lambda one: (-one.facts.score, one.item.index, one.at))
     gain = sum(one.saves(desk) for one in found)
-    waits = gain < limits.tokens(limits.patience) and desk.total - gain >= target
-    if waits and desk.total < limits.tokens(limits.aggressive):
+    if waits and gain < limits.tokens(limits.patience) and desk.total - gain >= target:
         return False
     return _fold(desk, found, target)
 

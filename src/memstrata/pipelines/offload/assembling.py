@@ -9,7 +9,8 @@ from functools import cache, partial
 from typing import Final
 
 from memstrata import failpoints
-from memstrata.domain import boundary, folding, insertion
+from memstrata.domain import boundary as boundaries
+from memstrata.domain import folding, insertion
 from memstrata.domain.folding import Asked, Folded
 from memstrata.domain.insertion import Task
 from memstrata.domain.offload_state import Session
@@ -31,7 +32,8 @@ AGE: Final = timedelta(seconds=300)
 class Report:
     """What a call of `assemble` did. Tokens are those of the whole window, with what comes beside the list.
 
-    `unfolded` is what the host's own list would take, `overhead` what comes beside it. `levels` are those
+    `unfolded` is what the host's own list would take, `overhead` what comes beside it. `boundary`: another
+    task is active, so our block was made anew. `levels` are those
     that acted now; `replaced`, `cut`, `compacted` and `removed` count what is so by now, `archived` and
     `masked` what was new. `reason` says why the window is not below its target, `warnings` what went wrong.
     """
@@ -43,6 +45,7 @@ class Report:
     overhead: int = 0
     blocks: int = 0
     levels: tuple[str, ...] = ()
+    boundary: bool = False
     archived: int = 0
     masked: int = 0
     replaced: int = 0
@@ -116,7 +119,7 @@ def _assembled(world: World, host: Host, window: Window, asked: Asked) -> Assemb
         world, host.spot, standing, made.session, refs, job(world, host, made.session)
     )
     failpoints.hit("offload.assembled")
-    return _told(host, window, asked, made, standing.session)
+    return _told(host, window, asked, made, standing.session, boundary=refresh)
 
 
 def _words(world: World, before: Session, made: Folded) -> dict[str, bytes]:
@@ -128,7 +131,15 @@ def _words(world: World, before: Session, made: Folded) -> dict[str, bytes]:
     return {f"{insertion.REMOVED}-{number:05d}.md": words}
 
 
-def _told(host: Host, window: Window, asked: Asked, made: Folded, before: Session) -> Assembled:
+def _told(
+    host: Host,
+    window: Window,
+    asked: Asked,
+    made: Folded,
+    before: Session,
+    *,
+    boundary: bool = False,
+) -> Assembled:
     steps = made.session.steps
     new = made.session.kept[len(before.kept) :]
     blocks = sum(host.count(text) for text in (made.session.block, made.session.history))
@@ -141,6 +152,7 @@ def _told(host: Host, window: Window, asked: Asked, made: Folded, before: Sessio
         overhead=overhead,
         blocks=blocks,
         levels=made.outcome.levels,
+        boundary=boundary,
         archived=len(new),
         masked=sum(one.masked for one in new),
         replaced=sum(isinstance(one, Replaced) for one in steps),
@@ -189,7 +201,7 @@ def _bounded(session: Session, prompt: str, identity: str, now: datetime) -> Ses
     if session.active:
         session = folding.placed(session, "", now)
     last = session.boundaries[-1].results if session.boundaries else 0
-    judgement = boundary.by_rules(
+    judgement = boundaries.by_rules(
         prompt, session.graph, session.graphs, 0 if prompt else len(session.kept) - last
     )
     return folding.judged(session, judgement, prompt=prompt, identity=identity, by=RULES, now=now)
