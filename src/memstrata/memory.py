@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import Enum
 from os import PathLike
@@ -16,8 +15,8 @@ from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, markdown
-from memstrata.domain.layout import HOME, Place
 from memstrata.domain.insertion import Task
+from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
     MAX_BODY,
