@@ -55,16 +55,15 @@ def record(
         raise Invalid("tool_call_id", "is empty")
     given = Result(call.id, windows.flat(result))
     for _ in range(TRIES):
-        standing = sessions.stand(world, host.spot, host.standing)
+        standing = host.standing = sessions.stand(world, host.spot, host.standing)
         made = _with(world, host, Archiving(standing.session, {}), given, call)
         try:
-            after = replace(made.session) if made.refs else standing.session
             host.standing = sessions.save(
-                world, host.spot, standing, after, made.refs, job(world, host, after)
+                world, host.spot, standing, made.session, made.refs, job(world, host, made.session)
             )
         except Conflict:
             continue
-        found = after.find(given)
+        found = made.session.find(given)
         if found is not None:
             return found
     raise Conflict(f"the session {host.spot.session!r} moved each time; not archived")
