@@ -13,6 +13,7 @@ BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BASE := $(VENV)/.base
 DEV  := $(VENV)/.dev
+NPM  := $(VENV)/.npm
 
 # Directories that hold Python; the runnable benchmarks among them.
 CODE    := $(foreach dir,src tests bench,$(if $(wildcard $(dir)/*.py $(dir)/*/*.py),$(dir)))
@@ -29,7 +30,7 @@ demo: $(BASE)  ## the tour: no key, no server; FILE=conversation.jsonl takes you
 run: $(BASE)  ## the command line: make run ARGS="search nomad"
 	@$(BIN)/memstrata $(or $(ARGS),--help)
 
-test: $(DEV)  ## the tests, without the long ones; ARGS go to pytest
+test: $(DEV) $(NPM)  ## the tests, without the long ones; ARGS go to pytest
 	$(BIN)/pytest -n $(JOBS) $(ARGS)
 
 test-long: $(DEV)  ## state machine, kill runs, a million rows
@@ -86,3 +87,9 @@ $(BASE): pyproject.toml requirements/base.txt requirements/build.txt
 $(DEV): $(BASE) requirements/dev.txt
 	$(PIP) install --require-hashes --only-binary :all: -r requirements/dev.txt
 	@touch $@
+
+# The real Mermaid, for tests of what we draw for it; they are skipped, and say so, without npm.
+$(NPM): tests/mermaid/package.json tests/mermaid/package-lock.json
+	@mkdir -p $(VENV)/npm && cp $^ $(VENV)/npm
+	@if command -v npm >/dev/null && (cd $(VENV)/npm && npm ci --ignore-scripts --no-audit --no-fund --silent); \
+	then touch $@; else echo "npm could not install Mermaid: its tests will be skipped"; fi

@@ -11,8 +11,9 @@ import pytest
 from tests.doubles import FakeClock
 
 from memstrata import AsyncMemory, Invalid, Memory, NotFound
-from memstrata.aio import AsyncSession, AsyncTools, AsyncVerbs
+from memstrata.aio import AsyncOffloadSession, AsyncSession, AsyncTools, AsyncVerbs
 from memstrata.memory import Session, Verbs
+from memstrata.offload import OffloadSession
 from memstrata.tools import Tools
 
 
@@ -28,7 +29,10 @@ def verbs(kind: type) -> dict[str, inspect.Signature]:
 @pytest.mark.promise("python.verbs")
 @pytest.mark.parametrize(
     "sync, other",
-    [(Memory, AsyncMemory), (Verbs, AsyncVerbs), (Session, AsyncSession), (Tools, AsyncTools)],
+    [
+        *((Memory, AsyncMemory), (Verbs, AsyncVerbs), (Session, AsyncSession)),
+        *((Tools, AsyncTools), (OffloadSession, AsyncOffloadSession)),
+    ],
 )
 def test_both_have_the_same_verbs(sync: type, other: type) -> None:
     assert set(verbs(sync)) == set(verbs(other))
@@ -51,6 +55,22 @@ def test_a_verb_has_the_same_arguments(name: str) -> None:
 def test_a_sessions_verb_has_the_same_arguments(name: str) -> None:
     assert verbs(Session)[name] == verbs(AsyncSession)[name]
     assert getattr(AsyncSession, name).__doc__ == getattr(Session, name).__doc__
+
+
+@pytest.mark.promise("python.verbs")
+def test_an_offload_session_answers_the_same(home: Path) -> None:
+    messages = [{"role": "user", "content": "go"}]
+
+    async def tour() -> list[object]:
+        async with await AsyncMemory.open(home, background=False) as memory:
+            session = await memory.offload("bake", window=2_000)
+            await session.record("c1", "look", "{}", "warm")
+            assert await session.recall("c1") == "warm"
+            sent = await session.assemble(messages)
+            assert session.report.window == 2_000
+            return sent
+
+    assert asyncio.run(tour()) == messages
 
 
 @pytest.mark.promise("python.verbs")

@@ -11,6 +11,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from memstrata.memory import Session, Verbs
+from memstrata.offload import OffloadSession
+from memstrata.pipelines.offload import Cache, Report
 from memstrata.team_document import MemoryDocument
 from memstrata.tools import Tools
 
@@ -101,6 +103,18 @@ def _of_tools(
     return run
 
 
+def _of_offload(
+    verb: Callable[Concatenate[OffloadSession, P], R],
+) -> Callable[Concatenate[AsyncOffloadSession, P], Coroutine[Any, Any, R]]:
+    """The async form of an offload session's verb."""
+
+    @wraps(verb)
+    async def run(self: AsyncOffloadSession, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self.threads.run(verb, self.sync, *args, **kwargs)
+
+    return run
+
+
 class AsyncSession:
     """One conversation, for asyncio; see `Session`."""
 
@@ -150,6 +164,28 @@ class AsyncTools:
     resource = _of_tools(Tools.resource)
     call = _of_tools(Tools.call)
     schemas = _of_tools(Tools.schemas)
+
+
+class AsyncOffloadSession:
+    """The working memory of one agent session, for asyncio; see `OffloadSession`."""
+
+    def __init__(self, sync: OffloadSession, threads: Threads) -> None:
+        self.sync = sync
+        self.threads = threads
+
+    record = _of_offload(OffloadSession.record)
+    assemble = _of_offload(OffloadSession.assemble)
+    recall = _of_offload(OffloadSession.recall)
+    text = _of_offload(OffloadSession.text)
+    tasks = _of_offload(OffloadSession.tasks)
+    open = _of_offload(OffloadSession.open)
+    tools = _of_offload(OffloadSession.tools)
+    call = _of_offload(OffloadSession.call)
+
+    @property
+    def report(self) -> Report:
+        """What the last `assemble` did."""
+        return self.sync.report
 
 
 class AsyncVerbs:
@@ -220,6 +256,8 @@ class AsyncVerbs:
     create_token = _verb(Verbs.create_token)
     tokens = _verb(Verbs.tokens)
     revoke_token = _verb(Verbs.revoke_token)
+    tasks = _verb(Verbs.tasks)
+    recall_result = _verb(Verbs.recall_result)
 
     async def session(
         self,
@@ -279,6 +317,26 @@ class AsyncVerbs:
             self.sync.private, session=session, user=user, channel=channel
         )
         return AsyncMemoryDocument(found, self.threads)
+
+    async def offload(
+        self,
+        session_id: str,
+        *,
+        window: int | None = None,
+        cache: Cache | None = None,
+        workspace: str | PathLike[str] | None = None,
+        user: str | None = None,
+    ) -> AsyncOffloadSession:
+        """The tool results and tasks of one agent session; see `Verbs.offload`."""
+        found = await self.threads.run(
+            self.sync.offload,
+            session_id,
+            window=window,
+            cache=cache,
+            workspace=workspace,
+            user=user,
+        )
+        return AsyncOffloadSession(found, self.threads)
 
     async def close(self) -> None:
         """Let what runs come to its end, close the memory, then the threads."""

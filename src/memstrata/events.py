@@ -45,6 +45,7 @@ NAMES: Final = (
     "home.opened",
     "settings.changed",
     "settings.refused",
+    "offload.degraded",
     "worker.started",
     "worker.stopped",
     "worker.failed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from enum import Enum
@@ -15,6 +16,7 @@ from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
 from memstrata.domain import checks, codec, forget, markdown
+from memstrata.domain.insertion import Task
 from memstrata.domain.layout import GLOBAL, HOME, PERSONA, Place
 from memstrata.domain.memory import (
     DEFAULT_PRIORITY,
@@ -31,13 +33,14 @@ from memstrata.domain.sides import Side
 from memstrata.domain.times import day, instant
 from memstrata.domain.token import NewToken, Token, parse_role, parse_space
 from memstrata.domain.turn import Message
-from memstrata.errors import Conflict, Denied, Invalid
+from memstrata.errors import Conflict, Denied, Invalid, NotFound
 from memstrata.importers import Imported
 from memstrata.importers import run as run_import
 from memstrata.jobs import worker
 from memstrata.jobs.holder import Holder, Office
 from memstrata.jobs.kinds import FEW_TRIES, TRIES
 from memstrata.jobs.requests import Doors
+from memstrata.offload import OffloadSession, opened
 from memstrata.pipelines import add as adding
 from memstrata.pipelines import (
     apply,
@@ -50,6 +53,7 @@ from memstrata.pipelines import (
     lanes,
     ledger,
     lifecycle,
+    offload,
     portrait,
     read,
     recall,
@@ -70,6 +74,7 @@ from memstrata.pipelines.estimate import Estimate
 from memstrata.pipelines.forget import Receipt
 from memstrata.pipelines.ledger import Spent
 from memstrata.pipelines.lifecycle import Deleted
+from memstrata.pipelines.offload import Cache, Recalled, Spot
 from memstrata.pipelines.portrait import PersonaText, SceneText, TextVersion
 from memstrata.pipelines.read import Hits, Kind, Page, Record, SessionInfo, Trace, Version
 from memstrata.pipelines.recall import Asker, Context
@@ -1096,6 +1101,83 @@ class Verbs:
         """
         thread = self._thread("", session, user, channel)
         return MemoryDocument(self._world, thread, thread.realm.owner)
+
+    # -- the working memory of a task ---------------------------------------------------------
+
+    def offload(
+        self,
+        session_id: str,
+        *,
+        window: int | None = None,
+        cache: Cache | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> OffloadSession:
+        """The tool results and tasks of one agent session, in a model's `window` of so many tokens.
+
+        `cache` is `stable` (the beginning of the list stays byte for byte as long as it can) or `fresh`.
+        What is not given is as the settings say (`offload.window`, `offload.cache`).
+
+        Raises:
+            Invalid: the argument that is wrong.
+            Denied: memory is switched off.
+        """
+        self._refuse_disabled()
+        checks.identity("session_id", session_id)
+        owner = self._realm if user is None else realm(self._realm.space, user)
+        bound = self._bound(workspace)
+        spot = Spot(owner, bound.key if bound else "", session_id)
+        return opened(self._under(bound), spot, window, cache, self._holder.wake)
+
+    def tasks(
+        self,
+        *,
+        session: str | None = None,
+        limit: int = 20,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> tuple[Task, ...]:
+        """The tasks of agent sessions, newest first: of one, or of all of the owner's in this workspace.
+
+        Raises:
+            Invalid: the argument that is wrong.
+        """
+        world, view = self._reader(workspace, None, user)
+        if session is not None:
+            return self.offload(session, workspace=workspace, user=user).tasks(limit=limit)
+        return offload.all_tasks(world, view.realm, view.workspace or "", limit=limit)
+
+    def recall_result(
+        self,
+        ref: str,
+        *,
+        session: str | None = None,
+        start: int = 1,
+        lines: int = 200,
+        grep: str | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> Recalled:
+        """An archived tool result of an agent session; see `OffloadSession.recall`.
+
+        Without a session the owner's sessions in this workspace are looked through, newest first;
+        `<folder>/<ref>` names one.
+
+        Raises:
+            Invalid: the argument that is wrong.
+            NotFound: nothing is archived under that ref.
+        """
+        world, view = self._reader(workspace, None, user)
+        wanted = checks.string("ref", ref)
+        if session is not None:
+            names = [checks.identity("session", session)]
+        else:
+            names = offload.sessions_of(world, view.realm, view.workspace or "", wanted)
+        for name in names:
+            with suppress(NotFound):
+                one = self.offload(name, workspace=workspace, user=user)
+                return one.recall(wanted, start=start, lines=lines, grep=grep)
+        raise NotFound("ref", wanted)
 
     # -- the whole ----------------------------------------------------------------------------
 

@@ -243,6 +243,45 @@ class Listing:
     newest: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OffloadHead:
+    """An offload session in the index. `folder` is where its files lie, `version` counts its changes.
+
+    `at` is when it was last changed; `marks` tell the state of its files that this was made from.
+    """
+
+    workspace: str
+    session: str
+    folder: str
+    version: int
+    at: datetime
+    marks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offloaded:
+    """A session with all it holds: the texts of its state, its entries in order, and its graphs by file."""
+
+    head: OffloadHead
+    state: str = ""
+    entries: tuple[str, ...] = ()
+    graphs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OffloadChange:
+    """What changes of a session: its head, its state, entries by their place, graphs by file.
+
+    `anew`: what was there before is forgotten first.
+    """
+
+    head: OffloadHead
+    state: str
+    entries: tuple[tuple[int, str], ...] = ()
+    graphs: tuple[tuple[str, str], ...] = ()
+    anew: bool = False
+
+
 # -- the ports -----------------------------------------------------------------------------------
 
 
@@ -944,6 +983,18 @@ class StoreRead(Protocol):
         """By place path of a log's shards: how many bytes of it are indexed."""
         ...
 
+    def offload_head(self, realm: Realm, workspace: str, session: str) -> OffloadHead | None:
+        """The offload session of that id in that workspace (`""`: none), without what it holds."""
+        ...
+
+    def offload_heads(self, realm: Realm, workspace: str | None = None) -> list[OffloadHead]:
+        """The realm's offload sessions, of one workspace if given, changed last first."""
+        ...
+
+    def offloaded(self, realm: Realm, workspace: str, session: str) -> Offloaded | None:
+        """An offload session with all it holds."""
+        ...
+
     def totals(self, space: str) -> dict[str, int]:
         """Row counts for `status`: memories, messages, text rows of both, records, jobs."""
         ...
@@ -1076,12 +1127,20 @@ class StoreWrite(StoreRead, Protocol):
         """Add one hit to each id."""
         ...
 
+    def put_offload(self, realm: Realm, change: OffloadChange) -> None:
+        """Insert or change an offload session."""
+        ...
+
+    def drop_offload(self, realm: Realm, workspace: str, session: str) -> None:
+        """Forget an offload session."""
+        ...
+
     def set_shard(self, log: str, path: str, size: int) -> None:
         """Remember how many bytes of a shard are indexed."""
         ...
 
     def clear(self, space: str) -> None:
-        """Forget what is derived of a space: rows, text, links, messages, records, cursors, shards.
+        """Forget what is derived of a space: rows, text, links, messages, records, cursors, shards, offload.
 
         Jobs, verdicts and what agents read stay.
         """

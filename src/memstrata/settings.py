@@ -303,6 +303,60 @@ class TeamSettings(_Table):
     )
 
 
+class OffloadSettings(_Table):
+    """[offload]"""
+
+    window: int = Field(
+        200_000, ge=1_000, le=100_000_000, description="tokens of the model's window"
+    )
+    mild: float = Field(
+        0.50, gt=0, lt=1, description="share of it from which results are replaced by summaries"
+    )
+    aggressive: float = Field(
+        0.85, gt=0, lt=1, description="share from which the oldest messages are removed"
+    )
+    emergency: float = Field(
+        0.95, gt=0, lt=1, description="share from which everything old may be removed"
+    )
+    cache: Literal["stable", "fresh"] = Field(
+        "stable",
+        description="stable keeps the beginning of the list as it is for the provider's cache, fresh "
+        "shows the newest state of the task at each call",
+    )
+    mild_target: float = Field(0.45, gt=0, lt=1, description="share that mild stops below")
+    aggressive_target: float = Field(
+        0.70, gt=0, lt=1, description="share that aggressive stops below"
+    )
+    emergency_target: float = Field(
+        0.60, gt=0, lt=1, description="share that emergency stops below"
+    )
+    keep_results: int = Field(
+        4, ge=0, le=100, description="the last results, which are never removed"
+    )
+    history: float = Field(
+        0.20, ge=0, lt=1, description="share for the graphs of what was removed, at most"
+    )
+    large: float = Field(
+        0.25, gt=0, lt=1, description="a result of a larger share may be cut in place"
+    )
+    overhead: float = Field(
+        0.12, ge=0, lt=1, description="share for system prompt and tools, until the host says"
+    )
+    model: str = Field(
+        "",
+        description="what summarises and maps, provider:name; empty: `extraction.model`; none: rules",
+    )
+    mask_secrets: Literal["all", "keys", "off"] = Field(
+        "keys", description="what is masked before a tool result is archived"
+    )
+    retention_days: int = Field(
+        30,
+        ge=0,
+        le=36_500,
+        description="a session's archive goes so long after its last change; 0: never",
+    )
+
+
 class TokensSettings(_Table):
     """[tokens]"""
 
@@ -345,6 +399,7 @@ class Settings(BaseModel):
     team: TeamSettings = TeamSettings.model_construct()
     server: ServerSettings = ServerSettings.model_construct()
     log: LogSettings = LogSettings.model_construct()
+    offload: OffloadSettings = OffloadSettings.model_construct()
     tokens: TokensSettings = TokensSettings.model_construct()
 
 

@@ -41,3 +41,18 @@ def folder(tmp_path: Path) -> Path:
     (place / "tiny.json").write_text(json.dumps(locomo()))
     (place / "LICENSE.txt").write_text("free")
     return place
+
+
+def trajectory(steps: int) -> dict[str, object]:
+    """A recorded run: every action is a command, what follows it its observation."""
+    history: list[dict[str, object]] = [
+        {"role": "system", "content": "You work in a shell."},
+        {"role": "user", "content": "Find out why the oven in bakery/oven.py stays cold"},
+    ]
+    for n in range(steps):
+        command = f"open bakery/part{n}.py"
+        thought = f"The part bakery/part{max(0, n - 3)}.py may tell, see heater_setting_{n // 2}."
+        text = "\n".join(f"{k}: heater_setting_{n} = {n * k}" for k in range(40))
+        history.append({"role": "assistant", "content": "", "thought": thought, "action": command})
+        history.append({"role": "user", "content": f"{text}\nbakery/part{n}.py"})
+    return {"history": history, "trajectory": []}

@@ -29,6 +29,9 @@ from memstrata.ports import (
     Lease,
     Listing,
     Moment,
+    OffloadChange,
+    Offloaded,
+    OffloadHead,
     RecordLine,
     Store,
     Stored,
@@ -1319,6 +1322,47 @@ class StoreContract:
         with pytest.raises(Internal):
             write.memory([ANNS], "mem_1")
         assert store.memory([ANNS], "mem_2") is None
+
+    def test_offload_sessions_are_kept_and_changed(self, store: Store) -> None:
+        head = OffloadHead("ws-1", "bake", "bake", 1, day(3), "m1")
+        first = OffloadChange(head, "{1}", ((0, "a"), (1, "b")), (("001-x.mmd", "g"),))
+        with store.transaction() as tx:
+            tx.put_offload(ANN, first)
+        found = store.offloaded(ANN, "ws-1", "bake")
+        assert found == Offloaded(head, "{1}", ("a", "b"), (("001-x.mmd", "g"),))
+        assert store.offload_head(ANN, "ws-1", "bake") == head
+        later = replace(head, version=2, at=day(4), marks="m2")
+        with store.transaction() as tx:
+            tx.put_offload(ANN, OffloadChange(later, "{2}", ((1, "B"), (2, "c"))))
+        found = store.offloaded(ANN, "ws-1", "bake")
+        assert found == Offloaded(later, "{2}", ("a", "B", "c"), (("001-x.mmd", "g"),))
+        with store.transaction() as tx:
+            tx.put_offload(ANN, OffloadChange(later, "{}", ((0, "z"),), anew=True))
+        assert store.offloaded(ANN, "ws-1", "bake") == Offloaded(later, "{}", ("z",))
+
+    def test_an_offload_session_is_of_its_owner_and_workspace(self, store: Store) -> None:
+        heads = [
+            OffloadHead(workspace, session, session, 1, day(n))
+            for n, (workspace, session) in enumerate(
+                (("", "bake"), ("ws-1", "bake"), ("ws-1", "cook")), start=1
+            )
+        ]
+        with store.transaction() as tx:
+            for head in heads:
+                tx.put_offload(ANN, OffloadChange(head, head.session, ((0, "x"),)))
+        assert store.offload_heads(ANN, "ws-1") == [heads[2], heads[1]]
+        assert store.offload_heads(ANN) == [heads[2], heads[1], heads[0]]
+        for realm in (BOB, ELSEWHERE):
+            assert store.offload_heads(realm) == []
+            assert store.offloaded(realm, "", "bake") is None
+        with store.transaction() as tx:
+            tx.drop_offload(BOB, "", "bake")
+            tx.drop_offload(ANN, "ws-1", "bake")
+        assert store.offload_heads(ANN) == [heads[2], heads[0]]
+        with store.transaction() as tx:
+            tx.clear(SPACE)
+        assert store.offload_heads(ANN) == []
+        assert store.offloaded(ANN, "", "bake") is None
 
     def test_a_read_sees_one_state(self, store: Store) -> None:
         """A memory moves between two keys; nobody may see it in neither."""

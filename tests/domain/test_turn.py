@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from time import process_time
 from typing import Any
@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.domain.build import CHARACTERS, memory, message
 
-from memstrata.domain import inject, team_document, turn
+from memstrata.domain import inject, insertion, team_document, turn
+from memstrata.domain.canvas import Node, empty
 from memstrata.domain.turn import OWN_TAGS, Said
 from memstrata.errors import Invalid
 
@@ -563,3 +564,17 @@ def test_any_value_is_parsed_or_refused(value: object) -> None:
         except Invalid:
             continue
         assert all(one.content.strip() for one in found)
+
+
+@pytest.mark.promise("offload.block")
+def test_the_block_of_a_task_is_taken_out() -> None:
+    at = datetime(2026, 3, 14, tzinfo=UTC)
+    node = Node("001-N1", "Look", "done", "`a < b` and <c> </d>", at)
+    graph = replace(empty(1, "look", "Why is a < b?", at), nodes=(node,))
+    block = insertion.context(graph, [insertion.task(graph)], len)
+    history = insertion.history([graph], 3, len, 9_000)
+    for one in (block, history):
+        assert turn.clean(one) == ""
+        assert turn.clean(f"{one}\nAnd now?") == "And now?"
+    asked = "What is <current_task_context> for?"
+    assert turn.clean(asked) == asked

@@ -225,6 +225,29 @@ def layers(home: Path, say: Say) -> None:
         say("drained")
 
 
+def dialogue(calls: int = 8) -> list[dict[str, object]]:
+    """A run of one prompt: calls of a tool with results that fill a small window."""
+    found: list[dict[str, object]] = [{"role": "user", "content": "Count the barrels in the mill"}]
+    for n in range(calls):
+        function = {"name": "count", "arguments": json.dumps({"path": f"cellar/{n}"})}
+        call = {"id": f"call_{n}", "type": "function", "function": function}
+        text = f"barrel {n}: " + " ".join(f"stave{n}x{k}" for k in range(60))
+        found.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        found.append({"role": "tool", "tool_call_id": f"call_{n}", "content": text})
+    return found
+
+
+def offload(home: Path, say: Say) -> None:
+    """A list assembled after every second call, the last time in steps of one."""
+    messages = dialogue()
+    with opened(home) as memory:
+        session = memory.offload("mill", window=2_000)
+        for at in (*range(5, len(messages), 4), len(messages)):
+            session.assemble(messages[:at])
+            assert not session.report.warnings, session.report.warnings
+            say(f"assembled {at}")
+
+
 WORKS: dict[str, Work] = {
     one.__name__: one
     for one in (
@@ -255,6 +278,10 @@ WORKS: dict[str, Work] = {
         team,
         correct,
         layers,
+    )
+    for one in (
+        *(commit, drain, background, add, first, everything, heal, reindex, team, correct),
+        offload,
     )
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from tests.bench.conftest import locomo
+from tests.bench.conftest import locomo, trajectory
 from tests.interfaces.command import PROGRAM, Run, environment, here
 
 from memstrata import Memory
@@ -70,6 +70,20 @@ def portrait(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A recorded run of an agent."""
+    path = tmp_path / "baker.traj.json"
+    path.write_text(json.dumps(trajectory(6)))
+    return path
+
+
+def archived(home: Path) -> None:
+    """An agent's session with a result."""
+    with Memory.open(home, background=False) as memory:
+        memory.offload("bake").record("call_1", "look", "{}", "the oven is warm")
+
+
 def commands() -> set[str]:
     """The words of every command there is."""
     root = typer.main.get_command(app.build())
@@ -78,7 +92,13 @@ def commands() -> set[str]:
 
 @pytest.mark.promise("cli.json")
 def test_every_command_answers_with_one_document(
-    cli: Run, home: Path, conversation: Path, asked: Path, document: Path, portrait: Path
+    cli: Run,
+    home: Path,
+    conversation: Path,
+    asked: Path,
+    document: Path,
+    portrait: Path,
+    runs: Path,
 ) -> None:
     added = cli("add", "--name", "n", "--description", "d", "--json")
     id = added.json["id"]
@@ -86,7 +106,8 @@ def test_every_command_answers_with_one_document(
     broken = cli("add", "--name", "b", "--description", "b", "--json").json["id"]
     folder = document.parent / "project"
     folder.mkdir()
-    runs = {"add": added}
+    archived(home)
+    ran_by = {"add": added}
     given = {
         "demo": (),
         "import": (str(conversation),),
@@ -123,6 +144,9 @@ def test_every_command_answers_with_one_document(
         "persona restore": (),
         "config test": (),
         "bench retrieval": ("--data", str(asked)),
+        "bench offload": ("--data", str(runs), "--window", "1000"),
+        "tasks": (),
+        "recall-result": ("call_1",),
         "edit": (id, "--description", "e"),
         "entities list": (),
         "entities alias": ("web", "--of", "front"),
@@ -157,15 +181,12 @@ def test_every_command_answers_with_one_document(
         if command == "resolve":
             (home / "memory/user" / f"{broken}.md").write_text(conflict)
         env = bundled if command == "vectors rebuild" else {}
-        runs[command] = cli(*command.split(), *arguments, "--json", env=env)
-    assert {*runs, "mcp"} == commands(), "stdout of mcp is the protocol's"
-    runs["token revoke"] = cli(
-        "token", "revoke", runs["token create"].json["token"]["id"], "--json"
-    )
-    # A server answers when it has ended: tests of its own end it.
-    assert set(runs) == commands() - {"serve"}
-    assert {*runs, *absent} == commands()
-    for command, ran in runs.items():
+        ran_by[command] = cli(*command.split(), *arguments, "--json", env=env)
+    token = ran_by["token create"].json["token"]["id"]
+    ran_by["token revoke"] = cli("token", "revoke", token, "--json")
+    # A server answers when it has ended, and stdout of mcp is the protocol's: both have tests of their own.
+    assert {*ran_by, *absent, "serve", "mcp"} == commands()
+    for command, ran in ran_by.items():
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command
         assert ran.out.endswith("}\n"), command

@@ -151,3 +151,13 @@ def scene_chronicle(owner: str, group: str) -> Place:
 def persona_chronicle(owner: str) -> Place:
     """The last versions of a persona."""
     return Place(HOME, f"{owner_folder(owner)}backups/persona.jsonl")
+
+
+def offload_root(owner: str) -> Place:
+    """The folder of an owner's offload sessions."""
+    return Place(HOME, f"{owner_folder(owner)}offload")
+
+
+def offload_folder(owner: str, name: str) -> Place:
+    """The folder of one offload session; `name` is what it is called there."""
+    return offload_root(owner).within(checks.ref("folder", name))

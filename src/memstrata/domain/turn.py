@@ -33,6 +33,7 @@ _LISTS: Final = ("user-memory", "project-memory", "agent-memory", "recalled-memo
 _DOCUMENT: Final = "team_memory|user_memory"
 _PROSE: Final = ("user-persona", "scene-navigation", "memory-note")
 _ENTRY: Final = r"- (?:\[[\w.-]+\] [^<>\n]*|\(\d+ standing rules more are not shown[^<>\n]*)"
+_TASKS: Final = "current_task_context|other_tasks|history_task_context"
 _EXCERPT: Final = r"- \((?:\d{4}-\d\d-\d\d|day unknown)\) \"[^<>\n]*"
 # Every pattern is linear: a block ends at the first angle bracket, and blanks are only eaten where a
 # line begins.
@@ -42,6 +43,7 @@ _OWN_BLOCK: Final = Regex(
     rf"|evidence>\r?\n(?:{_EXCERPT}\n)+</evidence>"
     rf"|(?P<document>{_DOCUMENT}) chars=\"\d+\" limit=\"\d+\" rev=\"\d+\">\r?\n"
     rf"(?:[^<]|<(?!/?(?:{_DOCUMENT})\b))*</(?P=document)>(?:\s*<memory_warning>[^<]*</memory_warning>)?"
+    rf"|(?P<tasks>{_TASKS})(?: file=\"[\w.-]+\")?>\r?\n(?:[^<]|<(?!/?(?:{_TASKS})\b))*</(?P=tasks)>"
     rf"|(?P<prose>{'|'.join(_PROSE)})>\r?\n[^<>]*\n</(?P=prose)>"
     r")(?:[ \t]*\r?\n)?",
     re.MULTILINE,

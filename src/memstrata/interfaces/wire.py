@@ -34,6 +34,7 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "tokens": "tokens",
     "scenes": "scenes",
     "versions": "versions",
+    "tasks": "tasks",
 }
 """Verbs whose result is no object: the name it has in the object that goes over the wire, as its first member."""
 

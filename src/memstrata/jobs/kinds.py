@@ -13,6 +13,7 @@ from memstrata.domain.plan import (
     CONSOLIDATE,
     EMBED,
     EXTRACT,
+    OFFLOAD,
     PERSONA,
     PRUNE,
     REDO,
@@ -25,6 +26,7 @@ from memstrata.pipelines import (
     consolidate,
     embed,
     extract,
+    offload,
     pages,
     persona,
     prune,
@@ -34,6 +36,7 @@ from memstrata.pipelines import (
 from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled
 from memstrata.pipelines.extract import Outcome
+from memstrata.pipelines.offload import Answered
 from memstrata.pipelines.pages import Retold
 from memstrata.pipelines.sight import job_shelf
 from memstrata.pipelines.world import World
@@ -59,7 +62,7 @@ class Kind:
 
     key: str
     due: Callable[[World, Job], datetime | None]
-    step: Callable[[World, Job], Outcome | Filled | Done | Retold | None]
+    step: Callable[[World, Job], Outcome | Filled | Done | Retold | Answered | None]
     settle: Callable[[World, Job], bool]
     park: Callable[[World, Job, str], bool]
     steps: int
@@ -197,6 +200,15 @@ def _once_more(world: World, write: Callable[[], _T]) -> _T:
         return write()
 
 
+def _answer(world: World, job: Job) -> Answered | None:
+    return offload.work(world, job.realm, job.key)
+
+
+def _by_rules(world: World, job: Job, problem: str) -> bool:
+    """A model that does not answer: what the rules said stands."""
+    return offload.give_up(world, job.realm, job.key)
+
+
 def _whole(world: World, job: Job, problem: str) -> bool:
     return False
 
@@ -261,6 +273,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         park=_whole,
         steps=100,
         extracts=False,
+    ),
+    OFFLOAD: Kind(
+        key="the session's folder",
+        due=offload.due,
+        step=_answer,
+        settle=offload.left,
+        park=_by_rules,
+        steps=6,
     ),
 }
 HURRIED: Final = tuple(name for name, kind in KINDS.items() if not kind.patient)

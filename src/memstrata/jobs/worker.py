@@ -19,6 +19,7 @@ from memstrata.pipelines import apply, bind, ledger
 from memstrata.pipelines.consolidate import Done
 from memstrata.pipelines.embed import Filled, Unseen
 from memstrata.pipelines.extract import NoExtractor, Outcome
+from memstrata.pipelines.offload import Answered
 from memstrata.pipelines.pages import Retold
 from memstrata.pipelines.world import World
 from memstrata.ports import Job, Lease
@@ -55,9 +56,11 @@ class Worked:
     proposed: int = 0
     retold: int = 0
 
-    def take(self, outcome: Outcome | Filled | Done | Retold) -> None:
-        """Count a batch, vectors, a consolidation, or what was retold."""
+    def take(self, outcome: Outcome | Filled | Done | Retold | Answered) -> None:
+        """Count a batch, vectors, a consolidation, what was retold; of an offload session's questions nothing."""
         match outcome:
+            case Answered():
+                pass
             case Filled():
                 self.vectors += outcome.vectors
             case Done():

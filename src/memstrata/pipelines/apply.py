@@ -57,6 +57,8 @@ from memstrata.ports import (
     Job,
     Lease,
     Listing,
+    OffloadChange,
+    OffloadHead,
     RecordLine,
     Shelf,
     Staged,
@@ -1218,6 +1220,122 @@ def note_shown(world: World, reader: str, document: Place, rev: int) -> None:
     """Remember which revision of a document a reader was shown last; nothing is lost with it."""
     with world.store.transaction() as tx:
         tx.set_shard(reader, document.path, rev)
+
+
+# -- offload sessions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """A change of an offload session that was at version `expected` (0: there was none).
+
+    `refs` are the archived texts, written before anything else. `texts` are files replaced whole;
+    `lines` go to the end of the `log`. `marked` tells the state of the session's files.
+    """
+
+    realm: Realm
+    change: OffloadChange
+    expected: int
+    refs: tuple[tuple[Place, bytes], ...] = ()
+    texts: tuple[tuple[Place, bytes], ...] = ()
+    log: Place | None = None
+    lines: bytes = b""
+    job: Enqueue | None = None
+    """What is to be done next with it."""
+
+
+def fold(world: World, folding: Folding, marked: Callable[[], str]) -> OffloadHead:
+    """Carry out a change of an offload session: refs, then the rest together or not at all.
+
+    A ref that nothing leads to is left by a process killed between the two, and written over.
+
+    Raises:
+        Conflict: the session moved meanwhile; nothing was saved.
+        Unavailable: disk or database said no; nothing but refs was saved.
+        OutcomeUnknown: it failed and so did taking it back.
+    """
+    staged: list[Staged] = []
+    undo: list[Callable[[], None]] = []
+    with reported(), world.vault.exclusive():
+        _refuse_moved(world, folding)
+        _archive(world, folding.refs)
+        try:
+            for place, data in folding.texts:
+                staged.append(world.vault.stage(place, data))
+            failpoints.hit("offload.staged")
+            with world.store.transaction() as tx:
+                head = _fold(world, tx, folding, staged, undo, marked)
+        except BaseException:
+            take_back(undo)
+            _drop(staged)
+            raise
+        failpoints.hit("offload.committed")
+        for one in staged:
+            one.settle()
+        world.vault.sync([one.place.folder for one in staged])
+    return head
+
+
+def _refuse_moved(world: World, folding: Folding) -> None:
+    head = folding.change.head
+    held = world.store.offload_head(folding.realm, head.workspace, head.session)
+    current = held.version if held else 0
+    if current != folding.expected:
+        raise Conflict(
+            f"the session {head.session!r} moved meanwhile; not saved",
+            base=folding.expected,
+            current=current,
+        )
+
+
+def _archive(world: World, refs: Sequence[tuple[Place, bytes]]) -> None:
+    """Archive texts, flushed to disk: whatever follows may count on them."""
+    for place, data in refs:
+        one = world.vault.stage(place, data)
+        try:
+            one.publish()
+        except BaseException:
+            take_back([one.undo])
+            raise
+        one.settle()
+    if refs:
+        world.vault.sync([place.folder for place, _ in refs])
+    failpoints.hit("offload.archived")
+
+
+def _fold(
+    world: World,
+    tx: StoreWrite,
+    folding: Folding,
+    staged: Sequence[Staged],
+    undo: list[Callable[[], None]],
+    marked: Callable[[], str],
+) -> OffloadHead:
+    if folding.log is not None and folding.lines:
+        undo.append(world.vault.append(folding.log, folding.lines, flush=True).undo)
+    for one in staged:
+        undo.append(one.undo)
+        one.publish()
+    failpoints.hit("offload.published")
+    head = replace(folding.change.head, version=folding.expected + 1, marks=marked())
+    tx.put_offload(folding.realm, replace(folding.change, head=head))
+    if folding.job is not None:
+        _rows(world, tx, folding.job)
+    return head
+
+
+def forget_offload(world: World, realm: Realm, head: OffloadHead, places: Sequence[Place]) -> None:
+    """Forget an offload session and remove its files.
+
+    Raises:
+        Unavailable: disk or database said no; what is left is removed the next time.
+    """
+    with world.vault.exclusive():
+        for place in places:
+            world.vault.remove(place)
+        with world.store.transaction() as tx:
+            tx.drop_offload(realm, head.workspace, head.session)
+    world.vault.sync(sorted({place.folder for place in places}))
 
 
 # -- files that are no memory ---------------------------------------------------------------------

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from memstrata.domain.candidate import Change
+from memstrata.domain.canvas.graph import STATUSES, Status
 from memstrata.domain.memory import MAX_BODY, MAX_ENTITIES, MAX_NAME, TYPE_ALIASES, TYPES, Type
 from memstrata.domain.persona import LAYERS, Layer
 from memstrata.domain.ruling import RULINGS, Ruling
@@ -32,6 +33,43 @@ from memstrata.prompts import loose_json
 from memstrata.prompts.template import one_line
 
 RULING_ALIASES: Final[Mapping[str, Ruling]] = {"store": "add", "skip": "noop"}
+
+Op = Literal[
+    "add_node", "set_status", "set_summary", "link", "merge", "assign", "progress", "patch"
+]
+OPS: Final[tuple[Op, ...]] = get_args(Op)
+OPERATION_ALIASES: Final[Mapping[str, str]] = {
+    "operation": "op",
+    "type": "op",
+    "action": "op",
+    "id": "node",
+    "node_id": "node",
+    "name": "node",
+    "source": "node",
+    "from": "node",
+    "to": "target",
+    "title": "label",
+    "tool_call_ids": "calls",
+    "tool_calls": "calls",
+    "tool_call_id": "calls",
+}
+STATUS_ALIASES: Final[Mapping[str, Status]] = {
+    "completed": "done",
+    "complete": "done",
+    "finished": "done",
+    "success": "done",
+    "succeeded": "done",
+    "in_progress": "doing",
+    "active": "doing",
+    "running": "doing",
+    "ongoing": "doing",
+    "on_hold": "paused",
+    "waiting": "paused",
+    "failed": "blocked",
+    "error": "blocked",
+    "dead_end": "blocked",
+}
+"""Never a plan's word (todo, pending): a node is what happened."""
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _DAY: Final = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:[T ]\d\d:.*)?", re.DOTALL)
@@ -67,6 +105,50 @@ def _whole(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(?:\.0+)?\s*", value):
         return int(float(value))
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _score(value: object) -> object:
+    """8, 8.4, "8" and "8/10" are 8; beyond the ends is at them."""
+    if isinstance(value, str) and (
+        found := re.fullmatch(r"\s*(\d{1,4}(?:\.\d+)?)\s*(?:/\s*10\s*)?", value)
+    ):
+        value = float(found[1])
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return value
+    return round(min(10.0, max(0.0, value)))
+
+
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _op(value: object) -> object:
+    """An operation's name however it is written: `addNode`, `add-node`, `update_status`."""
+    if not isinstance(value, str):
+        return value
+    bare = (
+        re.sub(r"[^a-z]+", "", value.lower()).replace("update", "set").replace("replace", "patch")
+    )
+    forms = {form: op for op in OPS for form in _op_forms(op)}
+    return forms.get(bare, value)
+
+
+def _op_forms(op: Op) -> tuple[str, str, str]:
+    bare = _bare(op)
+    return bare, bare.removeprefix("set"), bare.removesuffix("node")
+
+
+def _status(value: object) -> object:
+    word = _word(value)
+    return STATUS_ALIASES.get(re.sub(r"[\s-]+", "_", word), word) if isinstance(word, str) else word
+
+
+def _call_ids(value: object) -> object:
+    found = _some(value)
+    if not isinstance(found, list):
+        return found
+    lines = [_line(_number_as_text(one)) for one in found]
+    return list(dict.fromkeys(line for line in lines if isinstance(line, str) and line))[:200]
 
 
 def _some(value: object) -> object:
@@ -124,15 +206,19 @@ class Item(BaseModel):
     def _said(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        named = {
-            str(name).strip().lower().replace(" ", "_"): inner for name, inner in value.items()
-        }
+        fields = {_bare(name): name for name in cls.model_fields}
+        named = {fields.get(_bare(str(name)), str(name)): inner for name, inner in value.items()}
         return {
             name: inner
-            for name, inner in named.items()
+            for name, inner in cls._named(named).items()
             if inner is not None
             and not (isinstance(inner, str) and inner.strip().lower() in _NOTHING)
         }
+
+    @classmethod
+    def _named(cls, fields: Mapping[str, object]) -> Mapping[str, object]:
+        """`fields` under the names that they have here."""
+        return fields
 
 
 class QuoteItem(Item):
@@ -163,6 +249,55 @@ class CandidateItem(Item):
     happened_from: FirstDay = None
     happened_until: LastDay = None
     valid_until: LastDay = None
+
+
+class SummaryItem(Item):
+    """What stands for one tool result, and how well it can take its place (0 to 10)."""
+
+    tool_call_id: Annotated[Line, BeforeValidator(_number_as_text)] = Field(
+        min_length=1, max_length=256
+    )
+    summary: Line = Field(min_length=1, max_length=4_000)
+    score: Annotated[int, BeforeValidator(_score)] = Field(5, ge=0, le=10)
+
+
+class BoundaryItem(Item):
+    """Whether a prompt ends a task, goes on with one, or begins one."""
+
+    taskCompleted: bool
+    isLongTask: bool
+    isContinuation: bool = False
+    continuationGraph: Annotated[Line, BeforeValidator(_number_as_text)] = Field("", max_length=200)
+    newTaskLabel: Line = Field("", max_length=200)
+
+
+class GraphOperationItem(Item):
+    """One thing to do to a task graph: which fields it needs depends on `op`."""
+
+    op: Annotated[Op, BeforeValidator(_op)]
+    node: Line = Field("", max_length=256)
+    label: Line = Field("", max_length=4_000)
+    status: Annotated[Status | None, BeforeValidator(_status)] = None
+    summary: Line = Field("", max_length=4_000)
+    after: Line = Field("", max_length=256)
+    target: Line = Field("", max_length=256)
+    nodes: Annotated[tuple[str, ...], BeforeValidator(_call_ids)] = ()
+    calls: Annotated[tuple[str, ...], BeforeValidator(_call_ids)] = ()
+    progress: Annotated[int | None, BeforeValidator(_whole)] = Field(None, ge=-1_000, le=1_000)
+    start_line: Annotated[int | None, BeforeValidator(_whole)] = None
+    end_line: Annotated[int | None, BeforeValidator(_whole)] = None
+    content: Text = Field("", max_length=20_000)
+
+    @classmethod
+    def _named(cls, fields: Mapping[str, object]) -> Mapping[str, object]:
+        """As other writers name them; what numbers lines is a patch, said or not."""
+        found = dict(fields)
+        for other, name in OPERATION_ALIASES.items():
+            if other in found:
+                found.setdefault(name, found.pop(other))
+        if "op" not in found and "start_line" in found:
+            found["op"] = "patch"
+        return found
 
 
 class DecisionItem(Item):
@@ -236,6 +371,8 @@ class Form(Generic[T]):
     shape: Mapping[str, object]
     same: Callable[[T], object]
     lacks: Callable[[T], str]
+    name: str = ""
+    """What a prompt calls the form, where its key is another's too."""
 
     @property
     def schema(self) -> dict[str, object]:
@@ -245,7 +382,8 @@ class Form(Generic[T]):
 
     def parse(self, text: str) -> Parsed[T] | None:
         """The items in a model's answer; None when it holds no such list."""
-        found = loose_json.find(text, self.key, self.item.model_fields.keys())
+        names = {form for name in self.item.model_fields for form in (name.lower(), _snake(name))}
+        found = loose_json.find(text, self.key, names)
         if found is None:
             return None
         items: list[tuple[int, T]] = []
@@ -264,6 +402,15 @@ class Form(Generic[T]):
             if (lack := self.lacks(item))
         ]
         return Parsed(tuple(items), tuple(rejected), tuple(wanting), found.cut)
+
+
+def _bare(name: str) -> str:
+    """A field's name however it is written: `newTaskLabel`, `new_task_label`, `New task label`."""
+    return re.sub(r"[\s_-]+", "", name).lower()
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _name(value: object) -> str:
@@ -290,6 +437,7 @@ def _object(properties: Mapping[str, object], required: Sequence[str]) -> dict[s
 
 
 _TEXT: Final[dict[str, Any]] = {"type": "string"}
+_FLAG: Final[dict[str, Any]] = {"type": "boolean"}
 
 
 def _lacks_reason(item: CandidateItem) -> str:
@@ -395,7 +543,71 @@ LINES: Final = Form(
     lacks=lambda _: "",
 )
 
+ENTRIES: Final = Form(
+    key="entries",
+    item=SummaryItem,
+    shape=_object(
+        {"tool_call_id": _TEXT, "summary": _TEXT, "score": {"type": "integer"}},
+        ("tool_call_id", "summary", "score"),
+    ),
+    same=lambda item: item.tool_call_id,
+    lacks=lambda _: "",
+)
+
+BOUNDARY: Final = Form(
+    key="boundary",
+    item=BoundaryItem,
+    shape=_object(
+        {
+            "taskCompleted": _FLAG,
+            "isLongTask": _FLAG,
+            "isContinuation": _FLAG,
+            "continuationGraph": _TEXT,
+            "newTaskLabel": _TEXT,
+        },
+        ("taskCompleted", "isLongTask", "isContinuation", "continuationGraph", "newTaskLabel"),
+    ),
+    same=lambda _: "the one there is",
+    lacks=lambda _: "",
+)
+
+GRAPH_OPERATIONS: Final = Form(
+    key="operations",
+    name="graph_operations",
+    item=GraphOperationItem,
+    shape=_object(
+        {
+            "op": {"type": "string", "enum": list(OPS)},
+            "node": _TEXT,
+            "label": _TEXT,
+            "status": {"type": "string", "enum": list(STATUSES)},
+            "summary": _TEXT,
+            "after": _TEXT,
+            "target": _TEXT,
+            "nodes": {"type": "array", "items": _TEXT},
+            "calls": {"type": "array", "items": _TEXT},
+            "progress": {"type": "integer"},
+            "start_line": {"type": "integer"},
+            "end_line": {"type": "integer"},
+            "content": _TEXT,
+        },
+        ("op",),
+    ),
+    same=lambda item: item,
+    lacks=lambda _: "",
+)
+
 FORMS: Final[Mapping[str, Form[Any]]] = {
-    form.key: form for form in (CANDIDATES, DECISIONS, PROPOSALS, OPERATIONS, LINES)
+    form.name or form.key: form
+    for form in (
+        CANDIDATES,
+        DECISIONS,
+        PROPOSALS,
+        OPERATIONS,
+        LINES,
+        ENTRIES,
+        BOUNDARY,
+        GRAPH_OPERATIONS,
+    )
 }
 """The forms by the name that a prompt file's `answer` gives them."""

@@ -731,6 +731,22 @@ DELETE FROM sqlite_sequence;
 -- Let a table count on behind a number.
 INSERT INTO sqlite_sequence (name, seq) VALUES (:table, :number);
 
+-- name: clear_offload_entries
+-- Remove what a space's offload sessions hold.
+DELETE FROM offload_entries WHERE session IN (
+    SELECT s.number FROM offload_sessions s JOIN keys k ON k.number = s.realm WHERE k.space = :space
+);
+
+-- name: clear_offload_graphs
+-- Remove the graphs of a space's offload sessions.
+DELETE FROM offload_graphs WHERE session IN (
+    SELECT s.number FROM offload_sessions s JOIN keys k ON k.number = s.realm WHERE k.space = :space
+);
+
+-- name: clear_offload
+-- Remove a space's offload sessions.
+DELETE FROM offload_sessions WHERE realm IN (SELECT number FROM keys WHERE space = :space);
+
 -- name: clear_shards
 -- Forget what is indexed of every shard, for the lines must be read again.
 DELETE FROM shards;
@@ -750,3 +766,56 @@ INSERT INTO message_text (message_text, rank) VALUES ('merge', -500);
 -- name: go_on_message_merge
 -- Merge some more of the messages' text index.
 INSERT INTO message_text (message_text, rank) VALUES ('merge', 500);
+
+-- name: offload_head
+-- One offload session, without what it holds.
+SELECT number, workspace, session, folder, version, at, marks FROM offload_sessions
+WHERE realm = :realm AND workspace = :workspace AND session = :session;
+
+-- name: offload_heads
+-- A realm's offload sessions, of one workspace if given, changed last first.
+SELECT number, workspace, session, folder, version, at, marks FROM offload_sessions
+WHERE realm = :realm AND (:workspace IS NULL OR workspace = :workspace)
+ORDER BY at DESC, number DESC;
+
+-- name: offload_state
+-- The state of an offload session.
+SELECT state FROM offload_sessions WHERE number = :session;
+
+-- name: offload_entries
+-- The entries of an offload session, in order.
+SELECT data FROM offload_entries WHERE session = :session ORDER BY place;
+
+-- name: offload_graphs
+-- The graphs of an offload session.
+SELECT file, text FROM offload_graphs WHERE session = :session ORDER BY file;
+
+-- name: put_offload
+-- Insert or change an offload session.
+INSERT INTO offload_sessions (realm, workspace, session, folder, version, at, marks, state)
+VALUES (:realm, :workspace, :session, :folder, :version, :at, :marks, :state)
+ON CONFLICT (realm, workspace, session) DO UPDATE SET
+    folder = :folder, version = :version, at = :at, marks = :marks, state = :state
+RETURNING number;
+
+-- name: put_offload_entry
+-- Insert or change an entry.
+INSERT INTO offload_entries (session, place, data) VALUES (:session, :place, :data)
+ON CONFLICT (session, place) DO UPDATE SET data = :data;
+
+-- name: put_offload_graph
+-- Insert or change a graph.
+INSERT INTO offload_graphs (session, file, text) VALUES (:session, :file, :text)
+ON CONFLICT (session, file) DO UPDATE SET text = :text;
+
+-- name: drop_offload_entries
+-- Remove the entries of an offload session.
+DELETE FROM offload_entries WHERE session = :session;
+
+-- name: drop_offload_graphs
+-- Remove the graphs of an offload session.
+DELETE FROM offload_graphs WHERE session = :session;
+
+-- name: drop_offload
+-- Remove an offload session.
+DELETE FROM offload_sessions WHERE number = :session;

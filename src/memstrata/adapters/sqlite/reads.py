@@ -25,6 +25,8 @@ from memstrata.ports import (
     Job,
     Listing,
     Moment,
+    Offloaded,
+    OffloadHead,
     Presence,
     Queued,
     Ranked,
@@ -70,6 +72,14 @@ def numbered(db: Connection, keys: Sequence[Key]) -> dict[int, Key]:
         if number is not None:
             found[number] = key
     return found
+
+
+def offload_row(
+    db: Connection, realm: Realm, workspace: str, session: str
+) -> tuple[Any, ...] | None:
+    """The row of an offload session, its number first."""
+    values = {"realm": realm_number(db, realm), "workspace": workspace, "session": session}
+    return db.one("offload_head", values)
 
 
 def message_numbers(db: Connection, realm: Realm, workspaces: Sequence[str]) -> list[int]:
@@ -388,6 +398,28 @@ class Reads(ABC):
     def shards(self, log: str) -> dict[str, int]:
         with self._reading() as db:
             return dict(db.all("shards", {"log": log}))
+
+    def offload_head(self, realm: Realm, workspace: str, session: str) -> OffloadHead | None:
+        with self._reading() as db:
+            found = offload_row(db, realm, workspace, session)
+        return None if found is None else rows.offload_head(found[1:])
+
+    def offload_heads(self, realm: Realm, workspace: str | None = None) -> list[OffloadHead]:
+        with self._reading() as db:
+            values = {"realm": realm_number(db, realm), "workspace": workspace}
+            found = db.all("offload_heads", values)
+        return [rows.offload_head(row[1:]) for row in found]
+
+    def offloaded(self, realm: Realm, workspace: str, session: str) -> Offloaded | None:
+        with self._reading() as db:
+            row = offload_row(db, realm, workspace, session)
+            if row is None:
+                return None
+            number = {"session": row[0]}
+            ((state,),) = db.all("offload_state", number)
+            entries = tuple(data for (data,) in db.all("offload_entries", number))
+            graphs = tuple((file, text) for file, text in db.all("offload_graphs", number))
+        return Offloaded(rows.offload_head(row[1:]), state, entries, graphs)
 
     def totals(self, space: str) -> dict[str, int]:
         names = ("memories", "messages", "memory_texts", "message_texts", "records", "jobs")

@@ -20,7 +20,16 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.terms import index_terms
 from memstrata.domain.turn import Message
-from memstrata.ports import Damaged, FileStat, Job, RecordLine, Stored, ToolRead, VerdictRow
+from memstrata.ports import (
+    Damaged,
+    FileStat,
+    Job,
+    OffloadHead,
+    RecordLine,
+    Stored,
+    ToolRead,
+    VerdictRow,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -262,6 +271,13 @@ def verdict_values(verdict: Verdict) -> dict[str, Any]:
 
 
 @_damage_told
+@_damage_told
+def offload_head(row: Sequence[Any]) -> OffloadHead:
+    """An offload session of its row."""
+    workspace, session, folder, version, at, marks = row
+    return OffloadHead(workspace, session, folder, version, datetime.fromisoformat(at), marks)
+
+
 def verdict(row: Row) -> VerdictRow:
     """A verdict of a row, `number` to `quote_of`."""
     number, session, batch, at, said, gate, name, reason, memory_id, quote_of = row

@@ -21,7 +21,7 @@ from memstrata.domain.terms import Term
 from memstrata.errors import Unavailable
 from memstrata.ports import Damaged, Talk
 
-_COUNTED: Final = ("keys", "messages", "jobs", "verdicts", "records")
+_COUNTED: Final = ("keys", "messages", "jobs", "verdicts", "records", "offload_sessions")
 PATIENCE: Final = 30.0
 """Seconds to wait for another process or thread before `Unavailable`."""
 

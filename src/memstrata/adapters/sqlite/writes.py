@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from memstrata.adapters.sqlite.connection import Connection
-from memstrata.adapters.sqlite.reads import Reads, canonical, key_number, numbered
+from memstrata.adapters.sqlite.reads import Reads, canonical, key_number, numbered, offload_row
 from memstrata.adapters.sqlite.rows import (
     job,
     listed,
@@ -28,11 +28,21 @@ from memstrata.domain.plan import Verdict
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.turn import Message
 from memstrata.errors import Internal
-from memstrata.ports import Answered, Cursor, Job, Lease, RecordLine, Stored, ToolRead
+from memstrata.ports import (
+    Answered,
+    Cursor,
+    Job,
+    Lease,
+    OffloadChange,
+    RecordLine,
+    Stored,
+    ToolRead,
+)
 
 _CLEARED = (
     *("clear_memory_text", "clear_evidence", "clear_memories", "clear_message_text"),
     *("clear_messages", "clear_text_counts", "clear_cursors", "clear_records", "clear_shards"),
+    *("clear_offload_entries", "clear_offload_graphs", "clear_offload"),
 )
 
 
@@ -308,6 +318,35 @@ class Writes(Reads):
         values = {"ids": listed(ids), "at": times.stamp(at)}
         for number in numbered(db, keys):
             db.all("touch", {**values, "key": number})
+
+    def put_offload(self, realm: Realm, change: OffloadChange) -> None:
+        db = self._open()
+        head = change.head
+        values = {
+            "realm": self._number(realm, "realm", ""),
+            "workspace": head.workspace,
+            "session": head.session,
+            "folder": head.folder,
+            "version": head.version,
+            "at": times.stamp(head.at),
+            "marks": head.marks,
+            "state": change.state,
+        }
+        ((session,),) = db.all("put_offload", values)
+        if change.anew:
+            for name in ("drop_offload_entries", "drop_offload_graphs"):
+                db.all(name, {"session": session})
+        entries = [{"session": session, "place": at, "data": one} for at, one in change.entries]
+        db.many("put_offload_entry", entries)
+        graphs = [{"session": session, "file": file, "text": one} for file, one in change.graphs]
+        db.many("put_offload_graph", graphs)
+
+    def drop_offload(self, realm: Realm, workspace: str, session: str) -> None:
+        db = self._open()
+        found = offload_row(db, realm, workspace, session)
+        if found is not None:
+            for name in ("drop_offload_entries", "drop_offload_graphs", "drop_offload"):
+                db.all(name, {"session": found[0]})
 
     def set_shard(self, log: str, path: str, size: int) -> None:
         self._open().all("set_shard", {"log": log, "path": path, "size": size})

@@ -29,6 +29,30 @@ _HELP: Final = {
         "演示：看哪些被保留、被拒绝、被取代，又会注入什么。"
     ),
     "Search memories, then messages, best first.": "先搜记忆，再搜消息，最相关的在前。",
+    "List the tasks of agent sessions, newest first, with what became of their steps.": (
+        "列出智能体会话的任务及其各步骤的结果，最新的在前。"
+    ),
+    "Show the full text of an archived tool result.": "显示一条已归档工具结果的全文。",
+    "only of this agent session": "只看这个智能体会话",
+    "a tool_call_id, a node of a task graph (001-N3), or its file": (
+        "tool_call_id、任务图的节点（001-N3）或其文件"
+    ),
+    "from this line on": "从这一行开始",
+    "so many lines, at most 400": "行数，最多 400",
+    "only lines that hold this text": "只显示含有这段文字的行",
+    "Measure how much of long agent runs is folded, and what can still be read.": (
+        "测量长的智能体运行被折叠了多少，以及还能读到什么。"
+    ),
+    "recorded runs (SWE-agent, τ-bench), a file or a folder": (
+        "记录下来的运行（SWE-agent、τ-bench），文件或文件夹"
+    ),
+    "the model's window in tokens (may be repeated; else 16000, 32000, 128000)": (
+        "模型窗口的 token 数（可重复；默认 16000、32000、128000）"
+    ),
+    "task": "任务",
+    "goal": "目标",
+    "steps": "步骤",
+    "updated": "更新于",
     "List memories in the order they were made, ended ones included.": (
         "按产生的先后列出记忆，已失效的也在内。"
     ),

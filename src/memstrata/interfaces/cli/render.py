@@ -10,6 +10,7 @@ from memstrata.domain import times
 from memstrata.interfaces.cli.texts import say
 
 if TYPE_CHECKING:
+    from memstrata.domain.insertion import Task
     from memstrata.domain.token import Token
     from memstrata.domain.turn import Message
     from memstrata.importers import Imported
@@ -727,4 +728,23 @@ def tokens(out: Out, found: Sequence[Token]) -> None:
     """Tokens, one a row."""
     headings = said("id", "owner", "role", "made", "note")
     rows = [(one.id, one.owner, one.role, when(one.created_at), one.note) for one in found]
+    out.table(headings, rows)
+
+
+# -- tasks ------------------------------------------------------------------------------------------
+
+
+def tasks(out: Out, found: Sequence[Task]) -> None:
+    """Tasks, one a row."""
+    headings = said("task", "updated", "goal", "steps")
+    rows = [
+        (
+            one.file,
+            when(one.updated),
+            one.goal,
+            f"{one.progress} %: "
+            + ", ".join(f"{number} {status}" for status, number in one.counts),
+        )
+        for one in found
+    ]
     out.table(headings, rows)

@@ -16,7 +16,7 @@ from memstrata.domain.layout import HOME, Place
 from memstrata.domain.plan import EXTRACT
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
 from memstrata.errors import Corrupt, Invalid, Unavailable
-from memstrata.pipelines import apply, bind, graves, redo, revisions
+from memstrata.pipelines import apply, bind, graves, redo, revisions, sessions
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import (
     candidates,
@@ -96,6 +96,7 @@ def _bring_together(world: World, report: Report, progress: shards.Progress | No
         apply.end_rebuilding(world, rebuilding)
     candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
     revisions.bring_together(world, owners(world), report)
+    sessions.bring_together(world, owners(world), report)
     for owner in owners(world):
         erasing.scrub_left(world, owner, report, fresh=bool(rebuilding))
     _jobs(world, report)
