@@ -99,10 +99,12 @@ class Memory:
 
 
 def united(*several: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """The evidence of several memories, each source once."""
-    found = {(e.session, e.message, e.start, e.end): e for one in reversed(several) for e in one}
-    places = dict.fromkeys((e.session, e.message, e.start, e.end) for one in several for e in one)
-    return tuple(found[place] for place in places)
+    """The evidence of several memories: the first's as it is, and each further source once."""
+    found = several[0] if several else ()
+    for other in several[1:]:
+        known = {(e.session, e.message, e.start, e.end) for e in found}
+        found += tuple(e for e in other if (e.session, e.message, e.start, e.end) not in known)
+    return found
 
 
 def normalised_name(name: str) -> str:
