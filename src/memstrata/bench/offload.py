@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any, Final
 
 from memstrata.bench.trajectories import Message, Run
@@ -28,7 +28,7 @@ SETTINGS: Final[Mapping[str, object]] = {
     "embedding.model": "none",
 }
 LINES: Final = (0.50, 0.85, 0.95, 1.0)
-RESTARTS: Final = 8
+RESTARTS: Final = 3
 """So many times in a run the home is opened anew, and what it assembles compared."""
 _QUOTED: Final = re.compile(r"[^\s\"'`<>(){}\[\],;|=]{12,}")
 _NODE: Final = re.compile(r"\b\d{3,9}-N\d+\b")
@@ -48,7 +48,8 @@ class Figures:
     character for character, `masked` hold secrets. `quotes`: strings of an earlier result that the agent
     repeats; `in_list` of them stand in what goes out, `recalled` are one `recall_result` away by a ref in it.
     `steps` folded something, at `boundaries` the task changed; `breaks` counts the lists that do not begin
-    with the one before them, though neither was so.
+    with the one before them, though neither was so. Of the characters `sent`, `cached` stand in messages that
+    the list before began with, byte for byte.
     """
 
     run: str
@@ -74,7 +75,10 @@ class Figures:
     quotes: int = 0
     in_list: int = 0
     recalled: int = 0
+    sent: int = 0
+    cached: int = 0
     seconds: list[float] = field(default_factory=list)
+    """Of this thread's processor, for each call."""
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -142,9 +146,9 @@ class _Trial:
 
     def _turn(self, session: OffloadSession, at: int, count: Counter) -> None:
         figures, given = self.figures, list(self._run.messages[:at])
-        started = perf_counter()
+        started = thread_time()
         sent = session.assemble(given)
-        figures.seconds.append(perf_counter() - started)
+        figures.seconds.append(thread_time() - started)
         report, raw = session.report, view(given)
         before = sum(item.tokens(count) for item in raw.items)
         after = report.after - report.overhead
@@ -169,11 +173,14 @@ class _Trial:
         kept = [one for one in given if one["role"] == "system"]
         kept += [given[raw.last_user]] if raw.last_user >= 0 else []
         figures.touched += sum(one not in ours for one in kept)
+        same = _beginning(self._before, sent)
+        figures.sent += sum(len(json.dumps(one)) for one in sent)
+        figures.cached += sum(len(json.dumps(one)) for one in sent[:same])
         if report.levels:
             figures.steps += 1
         elif report.boundary:
             figures.boundaries += 1
-        elif sent[: len(self._before)] != self._before:
+        elif same < len(self._before):
             figures.breaks += 1
         self._before = sent
 
@@ -233,6 +240,12 @@ def _split(messages: Sequence[Any]) -> set[str]:
             lost |= asked
             asked = {call["id"] for call in one.get("tool_calls") or ()}
     return lost | asked
+
+
+def _beginning(before: Sequence[Any], sent: Sequence[Any]) -> int:
+    """How many messages both lists begin with."""
+    pairs = enumerate(zip(before, sent, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(before), len(sent)))
 
 
 def _text(messages: Sequence[Any]) -> str:

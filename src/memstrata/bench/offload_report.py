@@ -28,6 +28,8 @@ stays, and ids are made unique.
 - equal: archived results that come back character for character (masked secrets apart).
 - quotes: strings of 12 characters or more in the agent's next message that an earlier result holds; the
   share that stands in the list or is one `recall_result` away by a ref in it.
+- cached: the share of what is sent that the list before began with, byte for byte, as a provider's prompt
+  cache counts it; ms: of the processor, for one `assemble`, mean and 95th percentile.
 - breaks: lists that do not begin with the whole list before them though nothing was folded and the task is
   the same.
 """
@@ -46,7 +48,10 @@ def markdown(found: Sequence[Figures]) -> str:
             ),
             "",
             table(
-                ("run", "window", *(f"above {line:.2f}" for line in LINES), "largest", "ms", "p95"),
+                (
+                    *("run", "window", *(f"above {line:.2f}" for line in LINES)),
+                    *("largest", "cached", "ms", "p95"),
+                ),
                 map(_lines, found),
             ),
             "",
@@ -99,6 +104,7 @@ def _lines(one: Figures) -> list[str]:
         *_name(one),
         *map(str, one.above),
         f"{one.largest:.2f}",
+        percent(one.cached / one.sent) if one.sent else "-",
         f"{1000 * mean:.0f}",
         f"{1000 * high:.0f}",
     ]
