@@ -51,6 +51,7 @@ def test_what_holds_for_a_part_is_a_slot_of_its_own(one: str, other: str) -> Non
         ("We use npm as our package manager.", "We use pnpm as the package manager."),
         ("We use Teams.", "We moved to Slack from Teams."),
         ("We use a Kubernetes cluster.", "We use Nomad."),
+        ("这个仓库用 pnpm 管理依赖。", "我们用 npm 管理依赖。"),
         ("We use Caddy as our web server.", "We use nginx."),
     ],
 )
@@ -84,7 +85,13 @@ def test_a_tool_that_is_used_no_longer_ends_in_its_slot(before: str, after: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["We don't use Redis.", "We no longer support Redis.", "我们不用 Redis。"]
+    "text",
+    [
+        "We don't use Redis.",
+        "We no longer support Redis.",
+        "We dropped Redis support last month.",
+        "我们不用 Redis。",
+    ],
 )
 def test_what_was_never_said_to_be_over_ends_nothing(text: str) -> None:
     assert [one.change for one in told(text)] == ["states"]

@@ -854,7 +854,7 @@ _PROJECTS: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"we(?:'ve| have)? (?:{_DROPPED} support(?:ing|"
-        rf" for)|(?P<used>{_DROPPED}(?: using)?)) (?P<tool>.+)",
+        rf" for)|(?P<used>{_DROPPED}(?: using)?(?!.* support\b))|{_DROPPED}) (?P<tool>.+)",
         Says("project", "@support", "Dropped {tool}", subject="project", confidence=0.75),
         Says("project", "@dropped", "{used} {tool}", subject="project", change="ends"),
     ),

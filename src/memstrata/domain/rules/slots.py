@@ -472,7 +472,7 @@ _OF_A_KIND: Final = Regex(
     r"|message|job) )([a-z][\w-]*)(?:'s)? "
     r"(service|app|site|portal|dashboard|module|package|repo|project|cluster|worker|client)s?\b"
     r"(?! (?:manager|framework))"
-    r"|(?:^|[,，]|我们的?|给|为|把|[在的])((?!我们|现在|目前|前端|后端)[\u4e00-\u9fff]{1,6}?(?:服务(?![端器])|站点|网站|模块|仓库|系统|平台"
+    r"|(?:^|[,，]|我们的?|给|为|把|[在的])((?!我们|现在|目前|前端|后端|[这那该本整各每]|所有)[\u4e00-\u9fff]{1,6}?(?:服务(?![端器])|站点|网站|模块|仓库|系统|平台"
     r"|小程序))"
 )
 
