@@ -427,6 +427,18 @@ def test_three_older_personas_are_kept(memory: Memory) -> None:
     assert len(lines(memory)) == 5
 
 
+@pytest.mark.promise("scene.backups")
+def test_a_version_without_a_file_comes_back_too(memory: Memory) -> None:
+    say(memory, "I prefer mint tea.")
+    memory.forget(session="chat")
+    memory.edit_persona("## Base facts\n- Likes tea\n")
+    assert memory.restore_persona().files == ()
+    assert lines(memory) == []
+    assert not (memory.home / PERSONA).exists()
+    assert memory.restore_persona().files == (PERSONA,)
+    assert lines(memory) == ["Likes tea"]
+
+
 def test_what_moved_meanwhile_is_not_overwritten(memory: Memory) -> None:
     say(memory, "I prefer mint tea.")
     world, realm = memory._world, Realm("local", "local")

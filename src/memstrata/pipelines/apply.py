@@ -854,8 +854,10 @@ def _settle(
     """Behind COMMIT the write stands; whether it outlives a power cut is unknown until it is flushed."""
     try:
         failpoints.hit("apply.committed")
+        swapping = swap.dropped(swaps)
         for one in staged:
-            one.settle()
+            if one not in swapping:
+                one.settle()
         for swapped in swaps:
             swap.settle(swapped)
         places = [one.place for one in staged] + [removal.row.place for removal in removals]
