@@ -36,7 +36,9 @@ from memstrata.errors import (
     restored,
 )
 from memstrata.memory import KEPT, Path_, Session, Verbs
+from memstrata.offload import OffloadSession
 from memstrata.pipelines import bind
+from memstrata.pipelines.offload import Cache, Recalled, Report
 from memstrata.pipelines.read import Hits
 from memstrata.prompts.template import Rendered, load
 from memstrata.routes import (
@@ -44,6 +46,8 @@ from memstrata.routes import (
     NOT_SERVED,
     SHOWN,
     Asked,
+    Folded,
+    Part,
     Route,
     answer_type,
     verbs_of,
@@ -95,12 +99,6 @@ class Transport:
         timeout = LONG if route.long else TIMEOUT
         answer = self._sent(route, target, body, dict(headers or {}), timeout)
         return _read(answer), answer.headers
-
-    def open_workspace(self, name: str) -> bind.Workspace:
-        """The workspace of a name, or of a path where the server is on this machine."""
-        body = json.dumps({"workspace": name}).encode()
-        found = _read(self._once("POST", f"{self.base}/v1/workspaces", body, {}, TIMEOUT))
-        return bind.Workspace(**found)
 
     def _sent(
         self, route: Route, url: str, body: bytes | None, headers: dict[str, str], timeout: float
@@ -245,12 +243,23 @@ def _result(route: Route, document: Any) -> Any:
     if returns is Rendered:
         asked: Asked = kind.validate_python(document)
         return Rendered(load("team_delegation"), asked.system, asked.user)
+    if returns is Recalled:
+        return _recalled(kind.validate_python(document))
     if route.verb in ("settings", "configure"):
         rows = kind.validate_python(document["settings"])
         return tuple(
             replace(one, value=_tupled(one.value), default=_tupled(one.default)) for one in rows
         )
     return kind.validate_python(document if _is_object(returns) else next(iter(document.values())))
+
+
+def _recalled(part: Part) -> Recalled:
+    found = Recalled(part.text)
+    found.lines, found.start, found.shown, found.masked = (
+        *(part.lines, part.start),
+        *(part.shown, part.masked),
+    )
+    return found
 
 
 def _is_object(returns: Any) -> bool:
@@ -381,6 +390,23 @@ class Connected(Verbs):
         """The private document of a user; see `Memory.private`."""
         return ConnectedDocument(self, "private", _opening(session, user, channel))
 
+    def offload(
+        self,
+        session_id: str,
+        *,
+        window: int | None = None,
+        cache: Cache | None = None,
+        workspace: Path_ | None = None,
+        user: str | None = None,
+    ) -> OffloadSession:
+        """The tool results and tasks of one agent session; see `Memory.offload`."""
+        opening: dict[str, Any] = {"session": checks.identity("session_id", session_id)}
+        given = {"window": window, "cache": cache, "user": user}
+        opening |= {name: one for name, one in given.items() if one is not None}
+        if workspace is not None:
+            opening["workspace"] = self._workspace(workspace).key
+        return ConnectedOffload(self, opening)
+
     def import_(self, path: Path_, **given: Any) -> Any:
         """Read conversations from a file here; see `Memory.import_`. It is sent whole.
 
@@ -394,17 +420,13 @@ class Connected(Verbs):
             raise Invalid("path", f"{path} cannot be read: {error}") from error
         return self._call(BY_VERB["import_"], {"content": content, **given})
 
-    def workspace_of(self, path: Path_) -> bind.Workspace | None:
-        """The bound workspace that `path` lies in, or None; see `Memory.workspace_of`."""
-        given = {"path": _place(bind.workspace_path(path))}
-        return cast("bind.Workspace | None", self._call(BY_VERB["workspace_of"], given))
-
     def close(self) -> None:
         """Close the connections; the server goes on."""
         self._transport.close()
 
     def _workspace(self, workspace: Path_) -> bind.Workspace:
-        return self._transport.open_workspace(_place(bind.workspace_path(workspace)))
+        found = self._call(BY_VERB["bind_workspace"], {"path": workspace})
+        return cast("bind.Workspace", found)
 
 
 @_over_http("session")
@@ -428,6 +450,25 @@ class ConnectedSession(Session):
         if isinstance(messages, Iterator):
             given["messages"] = list(messages)
         return cast("Connected", self._verbs)._call(route, {**opening, **given})
+
+
+@_over_http("offload")
+class ConnectedOffload(OffloadSession):
+    """The working memory of a task on a server. What `tools` gives is worked out here."""
+
+    tools = OffloadSession.tools
+
+    def __init__(self, memory: Connected, opening: Mapping[str, Any]) -> None:
+        self._memory = memory
+        self._opening = dict(opening)
+        self.report = Report(opening.get("window", 0))
+
+    def _call(self, route: Route, given: dict[str, Any]) -> Any:
+        found = self._memory._call(route, {**self._opening, **given})
+        if not isinstance(found, Folded):
+            return found
+        self.report = found.report
+        return found.messages
 
 
 class ConnectedDocument(MemoryDocument):
@@ -488,8 +529,9 @@ def _wired(route: Route, given: dict[str, Any]) -> dict[str, Any]:
     found = dict(given)
     for name in route.in_path:
         found[name] = checks.ref(name, found[name])
-    if found.get("workspace") is not None:
-        found["workspace"] = _place(bind.workspace_path(found["workspace"]))
+    for name in route.folders:
+        if found.get(name) is not None:
+            found[name] = _place(bind.workspace_path(found[name]))
     for name, value in found.items():
         if hasattr(value, "__iter__") and not isinstance(value, str | list | tuple | Mapping):
             found[name] = list(value)

@@ -121,17 +121,6 @@ class Hosted:
             return said
         raise NotFound("workspace", said)
 
-    def open_workspace(self, path: str) -> bind.Workspace:
-        """The workspace that `path` lies in, bound if it was not.
-
-        Raises:
-            Invalid: no such folder.
-        """
-        found = self._verbs._bound(path)
-        if found is None:
-            raise NotFound("workspace", path)
-        return found
-
     # -- answers that are given again -----------------------------------------------------------
 
     def answered(self, asker: Realm, key: str, digest: str) -> Answered | None:

@@ -17,18 +17,23 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_t
 
 from memstrata.domain.token import Role
 from memstrata.memory import Kept, Session, Verbs
+from memstrata.offload import OffloadSession
+from memstrata.pipelines.offload import Recalled, Report
 from memstrata.pipelines.read import Hit, Hits
 from memstrata.prompts.template import Rendered
 from memstrata.team_document import MemoryDocument
+from memstrata.tools import Tools
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Owner = Literal["", "session", "team", "private"]
-"""What a verb belongs to: the memory itself, a session, a document."""
+Owner = Literal["", "session", "team", "private", "tools", "offload"]
+"""What a verb belongs to: the memory itself, or what it opens (a session, a document, an agent's tools)."""
 
 SHOWN: Final = "Memstrata-Shown"
 """The header that carries the revision which a thread without a session was shown last."""
 _LEFT_OUT: Final = frozenset({"self", "progress"})
 _TEXTUAL: Final = (date, datetime)
+_SESSION: Final = ("id", "session_id")
+"""Names of an argument that opens a session: on the wire it is `session`, an id is of what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,25 @@ class Asked:
 
     system: str
     user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An archived text, or a part of it, as it goes over the wire (see `Recalled`)."""
+
+    text: str
+    start: int
+    shown: int
+    lines: int
+    masked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A list that was assembled, and what was done, as they go over the wire."""
+
+    messages: list[Any]
+    report: Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +122,8 @@ class Route:
         if not self.owner:
             return ()
         found = _parameters(getattr(Verbs, self.owner))
-        # An id in a document of several: it is the session's.
         return tuple(
-            Parameter("session", one.type, one.required) if one.name == "id" else one
+            Parameter("session", one.type, one.required) if one.name in _SESSION else one
             for one in found
         )
 
@@ -128,6 +151,12 @@ class Route:
         return tuple(one.name for one in self.parameters if f"{{{one.name}}}" in self.path)
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """The arguments that name a workspace: by its path where the caller is, else by key, id or name."""
+        named = ("workspace", "path") if self.verb in _BY_PATH else ("workspace",)
+        return tuple(one.name for one in self.parameters if one.name in named)
+
+    @property
     def has_body(self) -> bool:
         """Whether the rest stands in a JSON body, else in the query."""
         return self.method in ("POST", "PUT", "PATCH")
@@ -138,11 +167,14 @@ class Route:
         return self.role == "reader" and not self.long
 
 
+_BY_PATH: Final = ("workspace_of", "bind_workspace")
 _KINDS: Final[Mapping[str, type]] = {
     "": Verbs,
     "session": Session,
     "team": MemoryDocument,
     "private": MemoryDocument,
+    "tools": Tools,
+    "offload": OffloadSession,
 }
 
 
@@ -184,17 +216,53 @@ ROUTES: Final[tuple[Route, ...]] = (
         tag="version",
     ),
     Route("delete", "DELETE", "/v1/memories/{id}", "writer"),
+    Route("forget", "POST", "/v1/forget", "admin", long=True),
     Route("history", "GET", "/v1/memories/{id}/history"),
     Route("diff", "GET", "/v1/memories/{id}/diff"),
     Route("archive", "POST", "/v1/memories/{id}/archive", "writer", tag="version"),
     Route("restore", "POST", "/v1/memories/{id}/restore", "writer", tag="version"),
+    Route("resolve", "POST", "/v1/memories/{id}/resolve", "writer", tag="version"),
     Route("trace", "GET", "/v1/trace"),
     Route("why", "GET", "/v1/why"),
+    Route("candidates", "GET", "/v1/candidates"),
+    Route("confirm", "POST", "/v1/candidates/{id}/confirm", "writer", tag="version"),
+    Route("reject", "POST", "/v1/candidates/{id}/reject", "writer"),
+    Route("consolidate", "POST", "/v1/consolidate", "admin", long=True),
+    Route("reads", "GET", "/v1/reads"),
+    Route("entities", "GET", "/v1/entities"),
+    Route("alias", "POST", "/v1/entities/aliases", "writer"),
+    Route("unalias", "DELETE", "/v1/entities/aliases", "writer"),
+    Route("scenes", "GET", "/v1/scenes"),
+    Route("scene", "GET", "/v1/scene"),
+    Route("request_scenes", "POST", "/v1/scenes/request", "writer", status=204),
+    Route("scene_versions", "GET", "/v1/scenes/versions"),
+    Route("restore_scenes", "POST", "/v1/scenes/restore", "writer"),
+    Route("persona", "GET", "/v1/persona"),
+    Route("persona_file", "GET", "/v1/persona/file"),
+    Route("edit_persona", "PUT", "/v1/persona", "writer"),
+    Route("lock_persona", "POST", "/v1/persona/lock", "writer"),
+    Route("request_persona", "POST", "/v1/persona/request", "writer", status=204),
+    Route("persona_versions", "GET", "/v1/persona/versions"),
+    Route("restore_persona", "POST", "/v1/persona/restore", "writer"),
+    Route("offload.record", "POST", "/v1/offload/record", "writer"),
+    Route("offload.assemble", "POST", "/v1/offload/assemble", "writer"),
+    Route("offload.recall", "GET", "/v1/offload/recall"),
+    Route("offload.text", "GET", "/v1/offload/text"),
+    Route("offload.tasks", "GET", "/v1/offload/tasks"),
+    Route("offload.open", "GET", "/v1/offload/open"),
+    Route("offload.call", "POST", "/v1/offload/call"),
+    Route("tasks", "GET", "/v1/tasks"),
+    Route("recall_result", "GET", "/v1/results"),
     *_document("team", "/v1/workspaces/{workspace}/memory"),
     *_document("private", "/v1/users/me/memory"),
     Route("workspaces", "GET", "/v1/workspaces"),
     Route("workspace_of", "GET", "/v1/workspaces/of"),
+    Route("bind_workspace", "POST", "/v1/workspaces"),
+    Route("unbind_workspace", "POST", "/v1/workspaces/unbind", "admin"),
+    Route("unreviewed", "GET", "/v1/workspaces/unreviewed", "admin", long=True),
+    Route("trust", "POST", "/v1/workspaces/trust", "admin", long=True),
     Route("status", "GET", "/v1/status"),
+    Route("estimate", "GET", "/v1/estimate"),
     Route("ledger", "GET", "/v1/ledger", "admin"),
     Route("doctor", "POST", "/v1/doctor", "admin", long=True),
     Route("settings", "GET", "/v1/settings", "admin"),
@@ -214,6 +282,16 @@ NOT_SERVED: Final[Mapping[str, str]] = {
     "session": "opened where it is used; its verbs are served",
     "team": "opened where it is used; its verbs are served",
     "private": "opened where it is used; its verbs are served",
+    "offload": "opened where it is used; its verbs are served",
+    "tools": "over MCP, at /mcp",
+    **{
+        f"tools.{name}": "over MCP, at /mcp"
+        for name in (
+            *("search_memory", "recall_memory", "search_conversations", "trace_memory"),
+            *("memory_context", "resource", "call", "schemas"),
+        )
+    },
+    "offload.tools": "worked out where it is asked: nothing stored is needed for it",
     "close": "ends the connection, not the server",
     "create_token": "made on the machine of the home, so that no token makes another",
     "tokens": "told on the machine of the home only",
@@ -232,9 +310,26 @@ def answer_type(returns: Any) -> Any:
         return tuple[Hit, ...]
     if returns is Rendered:
         return Asked
+    if returns is Recalled:
+        return Part
+    if returns == list[Any]:
+        return Folded
     if get_origin(returns) is dict:
         return dict[str, Any]
     return returns
+
+
+def sent(value: object, opened: object) -> object:
+    """A result as it goes over the wire; `opened` is what the verb belongs to."""
+    match value:
+        case Rendered():
+            return Asked(value.system, value.user)
+        case Recalled():
+            return Part(str(value), value.start, value.shown, value.lines, value.masked)
+        case list() if isinstance(opened, OffloadSession):
+            return Folded(value, opened.report)
+        case _:
+            return value
 
 
 def verbs_of(kind: type) -> tuple[str, ...]:
@@ -247,7 +342,7 @@ def verbs_of(kind: type) -> tuple[str, ...]:
 
 
 def all_verbs() -> tuple[str, ...]:
-    """Every verb there is: the memory's, then a session's, then a document's."""
+    """Every verb there is: the memory's, then those of what it opens."""
     own = [one for one in vars(Verbs) if one in verbs_of(Verbs)]
     more = [
         f"{owner}.{name}"

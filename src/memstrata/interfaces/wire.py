@@ -34,7 +34,11 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "tokens": "tokens",
     "scenes": "scenes",
     "versions": "versions",
+    "scene_versions": "versions",
+    "persona_versions": "versions",
     "tasks": "tasks",
+    "offload.tasks": "tasks",
+    "estimate": "estimate",
 }
 """Verbs whose result is no object: the name it has in the object that goes over the wire, as its first member."""
 

@@ -233,13 +233,13 @@ def test_a_client_elsewhere_learns_nothing_of_folders(
     for name in (key, "kiln", str(tmp_path / "kiln")):
         given = {"name": f"n {name[:5]}", "description": "d", "scope": "project"}
         assert ana("POST", "/v1/memories", {**given, "workspace": name}).status == 201
-        assert ana("POST", "/v1/workspaces", {"workspace": name}).json["key"] == key
+        assert ana("POST", "/v1/workspaces", {"path": name}).json["key"] == key
     assert ana("GET", f"/v1/workspaces/{key}/memory").status == 200
     there, nowhere = str(tmp_path / "hidden"), str(tmp_path / "absent")
     answers = [
         [
             ana("POST", "/v1/search", {"query": "x", "workspace": place}),
-            ana("POST", "/v1/workspaces", {"workspace": place}),
+            ana("POST", "/v1/workspaces", {"path": place}),
             ana("GET", f"/v1/workspaces/of?path={place}"),
         ]
         for place in (there, nowhere)
@@ -255,10 +255,11 @@ def test_a_client_elsewhere_learns_nothing_of_folders(
 def test_on_this_machine_a_path_is_one(wire: Wire, tmp_path: Path) -> None:
     (tmp_path / "kiln" / "oven").mkdir(parents=True)
     (tmp_path / "kiln" / ".git").mkdir()
-    found = wire("POST", "/v1/workspaces", {"workspace": str(tmp_path / "kiln" / "oven")})
+    found = wire("POST", "/v1/workspaces", {"path": str(tmp_path / "kiln" / "oven")})
     assert found.json["name"] == "kiln"
-    assert wire("GET", "/v1/workspaces").json["workspaces"] == [found.json]
-    answer = wire("POST", "/v1/workspaces", {"workspace": str(tmp_path / "absent")})
+    (bound,) = wire("GET", "/v1/workspaces").json["workspaces"]
+    assert {name: bound[name] for name in found.json} == found.json
+    answer = wire("POST", "/v1/workspaces", {"path": str(tmp_path / "absent")})
     assert (answer.status, answer.code) == (422, "invalid")
 
 

@@ -18,7 +18,6 @@ from memstrata import __version__
 from memstrata.domain import checks
 from memstrata.errors import Internal, Invalid, MemstrataError
 from memstrata.hosting import Hosted
-from memstrata.interfaces import wire
 from memstrata.interfaces.http import metrics, mounted, openapi, problems
 from memstrata.interfaces.http.calls import JSON, Desk, Reply, Request, refusal
 from memstrata.interfaces.http.events import Streams
@@ -64,7 +63,7 @@ def _app(hosted: Hosted, counted: metrics.Metrics, streams: Streams) -> FastAPI:
     app.add_exception_handler(Exception, _bug)
     desk = Desk(hosted)
     _plain(app, hosted, counted)
-    _beside(app, hosted, streams)
+    _beside(app, streams)
     for route in ROUTES:
         app.add_api_route(
             route.path,
@@ -136,8 +135,8 @@ def _description() -> bytes:
     return json.dumps(openapi.document(), ensure_ascii=False).encode()
 
 
-def _beside(app: FastAPI, hosted: Hosted, streams: Streams) -> None:
-    """What is no verb: events, and a workspace named or opened."""
+def _beside(app: FastAPI, streams: Streams) -> None:
+    """What is no verb: events."""
 
     async def events(incoming: Incoming) -> Response:
         return StreamingResponse(
@@ -146,33 +145,7 @@ def _beside(app: FastAPI, hosted: Hosted, streams: Streams) -> None:
             headers={"Cache-Control": "no-store"},
         )
 
-    async def read(incoming: Incoming) -> tuple[Identity, bytes]:
-        return incoming.scope[IDENTITY], await incoming.body()
-
-    def opened(asked: Any) -> Response:
-        identity, body = asked
-        path = hosted.workspace(_workspace(body), paths=identity.paths)
-        found = wire.encode(hosted.open_workspace(path))
-        return Response(json.dumps(found, ensure_ascii=False).encode(), media_type=JSON)
-
-    opened.__annotations__ = {"asked": Annotated[Any, Depends(read)], "return": Response}
     _get(app, "/v1/events", events)
-    app.add_api_route("/v1/workspaces", opened, methods=["POST"], include_in_schema=False)
-
-
-def _workspace(body: bytes) -> str:
-    """The workspace that a body names.
-
-    Raises:
-        Invalid: it names none, or more.
-    """
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise Invalid("body", f"is no JSON ({error})") from error
-    if not isinstance(found, dict) or set(found) != {"workspace"}:
-        raise Invalid("body", "expected an object with the one member workspace")
-    return checks.string("workspace", found["workspace"])
 
 
 # -- errors ---------------------------------------------------------------------------------------

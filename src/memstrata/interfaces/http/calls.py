@@ -24,8 +24,7 @@ from memstrata.interfaces.http.identity import Identity
 from memstrata.memory import Verbs
 from memstrata.pipelines.answers import FIELD as KEY
 from memstrata.ports import Answered
-from memstrata.prompts.template import Rendered
-from memstrata.routes import SHOWN, Asked, Parameter, Route
+from memstrata.routes import SHOWN, Parameter, Route, sent
 
 JSON: Final = "application/json"
 CHANNEL: Final = "http"
@@ -133,8 +132,6 @@ class Desk:
             self._hosted.took(verbs)
         if route.verb == "status" and identity.role != "admin":
             value = limited(value)
-        if isinstance(value, Rendered):
-            value = Asked(value.system, value.user)
         if route.status == 204:
             return Reply(204)
         document = wire.answer(route.verb, value)
@@ -146,11 +143,10 @@ class Desk:
         return _reply(route.status, tag, data, more)
 
     def _place(self, identity: Identity, route: Route, given: dict[str, Any]) -> None:
-        """Let `workspace` be the folder of a bound one: who is elsewhere names no path of this machine."""
-        if given.get("workspace") is not None:
-            given["workspace"] = self._hosted.workspace(given["workspace"], paths=identity.paths)
-        if route.verb == "workspace_of":
-            given["path"] = self._hosted.workspace(given["path"], paths=identity.paths)
+        """Let a workspace be the folder of a bound one: who is elsewhere names no path of this machine."""
+        for name in route.folders:
+            if given.get(name) is not None:
+                given[name] = self._hosted.workspace(given[name], paths=identity.paths)
 
 
 def refusal(error: MemstrataError, status: int) -> Reply:
@@ -169,14 +165,15 @@ def _called(verbs: Verbs, request: Request, given: dict[str, Any]) -> tuple[Any,
     if not route.owner:
         if route.verb == "import_":
             return _imported(verbs, own), None
-        return getattr(verbs, route.name)(**own), None
+        return sent(getattr(verbs, route.name)(**own), verbs), None
     opening = {one.name: given[one.name] for one in route.opening if one.name in given}
-    if route.owner == "session":
-        return getattr(verbs.session(opening.pop("session"), **opening), route.name)(**own), None
+    if route.owner in ("session", "offload"):
+        opened = getattr(verbs, route.owner)(opening.pop("session"), **opening)
+        return sent(getattr(opened, route.name)(**own), opened), None
     opening.setdefault("channel", CHANNEL)
     document = getattr(verbs, route.owner)(**opening)
     document.shown = _shown(request.headers.get(SHOWN.lower()))
-    value = getattr(document, route.name)(**own)
+    value = sent(getattr(document, route.name)(**own), document)
     return value, document.shown
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_origin
 
 from pydantic import TypeAdapter
 
@@ -17,6 +17,7 @@ from memstrata.interfaces.http import problems
 from memstrata.interfaces.http.calls import JSON
 from memstrata.memory import MOST_HITS
 from memstrata.pipelines.answers import FIELD as KEY
+from memstrata.pipelines.offload import MOST_LINES
 from memstrata.pipelines.read import Hits
 from memstrata.routes import ROUTES, SHOWN, Parameter, Route, answer_type
 
@@ -75,7 +76,6 @@ def document() -> Schema:
         paths[path] = {"get": _plain(text, statuses)}
     paths["/metrics"] = {"get": _metrics()}
     paths["/v1/events"] = {"get": _events()}
-    paths["/v1/workspaces"]["post"] = _opened(schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -129,7 +129,10 @@ _NARROWER: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(("id", "user", "channel"), _REFS),
     "agent": {"type": "string", "pattern": r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,127})?$"},
     **dict.fromkeys(("session", "author"), _NAME),
-    **dict.fromkeys(("expected_version", "old", "version"), _COUNTED),
+    **dict.fromkeys(("expected_version", "old", "version", "line", "start"), _COUNTED),
+    "lines": {"type": "integer", "minimum": 1, "maximum": MOST_LINES},
+    "window": {"type": "integer", "minimum": 1_000},
+    "overhead": {"type": "integer", "minimum": 0},
     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_HITS},
     "max_tokens": {"type": "integer", "minimum": 0},
     "timeout": {"type": "number", "minimum": 0},
@@ -145,20 +148,29 @@ _NARROWER: Final[Mapping[str, Schema]] = {
     "happened_until": {"type": "string", "format": "date"},
     "as_of": {"type": "string", "format": "date-time"},
     "known_at": {"type": "string", "format": "date-time"},
+    "since": {"type": "string", "format": "date-time"},
+    "until": {"type": "string", "format": "date-time"},
 }
-"""What is known of an argument of that name beyond its type, in whatever verb."""
+"""What is known of an argument of that name beyond its type, in whatever verb it is of that type."""
 
 
 def argument_schema(one: Parameter) -> Schema:
     """What an argument may be."""
     schema = TypeAdapter(one.type).json_schema()
-    if one.name in _NARROWER:
-        narrow = _NARROWER[one.name]
+    narrow = _NARROWER.get(one.name)
+    if narrow is not None and _is_of(one, narrow):
         nullable = type(None) in one.kinds
         schema = {"anyOf": [dict(narrow), {"type": "null"}]} if nullable else dict(narrow)
     if not one.required and one.default is not None:
         schema["default"] = wire.encode(one.default)
     return schema
+
+
+def _is_of(one: Parameter, narrow: Schema) -> bool:
+    """Whether an argument is what others of its name are: a literal says all by itself."""
+    is_number = narrow.get("type") in ("integer", "number")
+    is_literal = any(get_origin(kind) is Literal for kind in one.kinds)
+    return not is_literal and not (is_number and str in one.kinds)
 
 
 def _operation(route: Route, schemas: _Schemas) -> Schema:
@@ -276,24 +288,3 @@ def _events() -> Schema:
         "summary": "What happens, as server-sent events: ids, names and counts, never a body.",
         "responses": {"200": {"description": "Events.", "content": stream}, **_refusals(_ALWAYS)},
     }
-
-
-def _opened(schemas: _Schemas) -> Schema:
-    schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["workspace"],
-        "properties": {"workspace": {"type": "string", "minLength": 1}},
-    }
-    good = {"description": "Done.", "content": {JSON: {"schema": _workspace(schemas)}}}
-    return {
-        "operationId": "open_workspace",
-        "tags": ["workspaces"],
-        "summary": "The workspace of that key, id or name; on the same machine also of a path.",
-        "requestBody": {"required": True, "content": {JSON: {"schema": schema}}},
-        "responses": {"200": good, **_refusals(_ALWAYS)},
-    }
-
-
-def _workspace(schemas: _Schemas) -> Schema:
-    return {"$ref": _REF.format(model="Workspace")} if "Workspace" in schemas.found else {}

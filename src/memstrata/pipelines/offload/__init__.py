@@ -5,6 +5,7 @@ from memstrata.pipelines.offload.asking import Answered, due, give_up, left, wor
 from memstrata.pipelines.offload.assembling import Assembled, Report, assemble
 from memstrata.pipelines.offload.host import Cache, Counter, Host, limits
 from memstrata.pipelines.offload.reading import (
+    MOST_LINES,
     Opened,
     Recalled,
     all_tasks,
@@ -18,6 +19,7 @@ from memstrata.pipelines.offload.tools import TOOLS, call
 from memstrata.pipelines.sessions import Spot
 
 __all__ = [
+    "MOST_LINES",
     "TOOLS",
     "Answered",
     "Assembled",
