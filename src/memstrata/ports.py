@@ -702,6 +702,15 @@ class Vault(Protocol):
         """
         ...
 
+    def remove_folder(self, place: Place) -> bool:
+        """Remove a folder in which nothing is; whether it went.
+
+        Raises:
+            Invalid: it leads out of its root or through a link.
+            Unavailable: the disk said no.
+        """
+        ...
+
     def secret(self, place: Place) -> bytes:
         """The random bytes that are kept in a file for its owner alone, made the first time they are asked for.
 
@@ -953,6 +962,10 @@ class StoreRead(Protocol):
         """What was answered under an idempotency key of the realm since `since`; None for nothing."""
         ...
 
+    def answers(self, realm: Realm) -> list[tuple[str, str]]:
+        """(idempotency key, the answer's body) of every answer that is kept for the realm."""
+        ...
+
     def verdict_counts(self, realm: Realm) -> dict[str, int]:
         """How many of each verdict."""
         ...
@@ -1052,6 +1065,14 @@ class StoreWrite(StoreRead, Protocol):
 
     def add_read(self, realm: Realm, read: ToolRead, *, most: int, before: datetime) -> None:
         """Append what an agent read; the realm keeps its newest `most`, and in time none older than `before`."""
+        ...
+
+    def drop_reads(self, realm: Realm, numbers: Sequence[int]) -> None:
+        """Remove calls of agents by their numbers."""
+        ...
+
+    def drop_answers(self, realm: Realm, keys: Sequence[str]) -> None:
+        """Remove answers by their idempotency keys."""
         ...
 
     def keep_answer(

@@ -825,6 +825,23 @@ class StoreContract:
         assert [row.number for row in store.verdicts(ANN)] == numbers[1:]
         assert len(store.verdicts(BOB)) == 1
 
+    def test_reads_and_answers_go_by_what_names_them(self, store: Store) -> None:
+        read = ToolRead(NOW, "cli", "", "s1", "", "memory_search", "ok", ("mem_1",))
+        with store.transaction() as tx:
+            for realm in (ANN, BOB):
+                tx.add_read(realm, read, most=9, before=NOW)
+                tx.add_read(realm, replace(read, ids=()), most=9, before=NOW)
+                for key in ("a", "b"):
+                    tx.keep_answer(realm, key, Answered("d", 200, "", f"body {key}"), NOW, NOW)
+        numbers = [one.number for one in store.reads(ANN)]
+        assert store.answers(ANN) == [("a", "body a"), ("b", "body b")]
+        with store.transaction() as tx:
+            tx.drop_reads(ANN, [numbers[0], *(one.number for one in store.reads(BOB))])
+            tx.drop_answers(ANN, ["a", "none"])
+        assert [one.number for one in store.reads(ANN)] == numbers[1:]
+        assert store.answers(ANN) == [("b", "body b")]
+        assert (len(store.reads(BOB)), len(store.answers(BOB))) == (2, 2)
+
     def test_jobs_of_a_session_are_hushed_or_go_with_it(self, store: Store) -> None:
         with store.transaction() as tx:
             tx.add_messages(ANN, [said("m1", "bees")])

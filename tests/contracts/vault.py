@@ -95,6 +95,15 @@ class VaultContract:
         staged.settle()
         assert names(vault, NOTE.folder) == [NOTE.name]
 
+    def test_a_folder_goes_when_nothing_is_in_it(self, vault: Vault) -> None:
+        assert not vault.remove_folder(NOTE.folder)
+        write(vault, NOTE, b"one")
+        assert not vault.remove_folder(NOTE.folder)
+        assert not vault.remove_folder(NOTE)
+        vault.remove(NOTE)
+        assert vault.remove_folder(NOTE.folder)
+        assert not vault.remove_folder(NOTE.folder)
+
     def test_a_file_is_removed_once(self, vault: Vault) -> None:
         assert not vault.remove(NOTE)
         write(vault, NOTE, b"old")

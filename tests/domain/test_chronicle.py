@@ -52,14 +52,12 @@ def test_what_a_person_changed_is_a_version_too() -> None:
 
 
 @pytest.mark.promise("scene.erase")
-def test_a_scrubbed_one_names_an_id_no_more() -> None:
-    held = after(after(Chronicle(), version(1, tea=TEXT)), version(2, tea=TEXT, other="free words"))
-    found = chronicle.scrubbed(held, "v3", ["mem_a"])
-    data = chronicle.encode(found)
-    assert b"mem_a" not in data
-    assert b"Mint" not in data
-    assert b"Green tea" in data
-    assert b"free words" in data
+def test_a_text_without_what_an_id_told() -> None:
+    left = chronicle.without(TEXT, ["mem_a"])
+    assert "mem_a" not in left
+    assert "Mint" not in left
+    assert "Green tea" in left
+    assert chronicle.without("free words", ["mem_a"]) == "free words"
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"\xff", b"not json\n", b"[" * 100_000])

@@ -16,6 +16,7 @@ from tests.faults.oracle import faults, sound
 from tests.faults.works import (
     FORGOTTEN,
     LAYERED,
+    MINE,
     SIGNS,
     WORKS,
     State,
@@ -47,7 +48,7 @@ class Trial:
 
     def __init__(self, folder: Path, work: str) -> None:
         self.work = work
-        self.settings = LAYERED if work == "layers" else {}
+        self.settings = LAYERED if work in ("layers", "forget_layers") else {}
         self.before = folder / "before"
         prepare(self.before, work)
         with child.counted() as counts:
@@ -73,6 +74,8 @@ class Trial:
             assert faults(memory) == []
             if self.work == "forget":
                 assert traces(home, *FORGOTTEN) == []
+            if self.work == "forget_layers":
+                assert traces(home, MINE) == []
             assert uncited(memory) == []
             return state(memory), messages(memory), portrait(home)
 
@@ -175,6 +178,15 @@ def test_killed_while_forgetting(tmp_path: Path, server: Server) -> None:
     assert all(struck[f"forget.{name}"] for name in passed)
 
 
+@pytest.mark.promise("forget.layers")
+@pytest.mark.timeout(300)
+def test_killed_while_layers_are_forgotten(tmp_path: Path, server: Server) -> None:
+    """Scenes, persona, candidates, plans and archives go, wherever it is killed."""
+    struck = killed_everywhere(tmp_path, server, "forget_layers", most=1, places=("forget.",))
+    assert len(struck) == 8
+    assert all(struck.values())
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -189,6 +201,7 @@ def test_killed_while_forgetting(tmp_path: Path, server: Server) -> None:
         "consolidate",
         "decide",
         "forget",
+        "forget_layers",
         "layers",
     ],
 )

@@ -213,6 +213,15 @@ def forget_one(home: Path, say: Say) -> None:
         say("forgot Harrow")
 
 
+def forget_layers(home: Path, say: Say) -> None:
+    """Forget what scenes, a persona, candidates, a plan that is kept and an archive tell of."""
+    with opened(home, **LAYERED) as memory:
+        for given in ({"entity": MINE}, {"session": MINE}):
+            with suppress(NotFound):
+                memory.forget(**given)  # type: ignore[arg-type]
+            say(f"forgot {next(iter(given))}")
+
+
 def layers(home: Path, say: Say) -> None:
     """Everything from the turns up to scenes and persona; then one memory goes, and leaves them."""
     with opened(home, **LAYERED) as memory:
@@ -252,36 +261,7 @@ WORKS: dict[str, Work] = {
     one.__name__: one
     for one in (
         *(commit, drain, background, add, first, everything, heal, reindex, team, correct),
-        *(consolidate, decide),
-        commit,
-        drain,
-        background,
-        add,
-        first,
-        everything,
-        heal,
-        reindex,
-        team,
-        correct,
-        forget,
-        forget_one,
-    )
-    for one in (
-        commit,
-        drain,
-        background,
-        add,
-        first,
-        everything,
-        heal,
-        reindex,
-        team,
-        correct,
-        layers,
-    )
-    for one in (
-        *(commit, drain, background, add, first, everything, heal, reindex, team, correct),
-        offload,
+        *(consolidate, decide, forget, forget_one, forget_layers, layers, offload),
     )
 }
 
@@ -309,6 +289,8 @@ def prepare(home: Path, name: str) -> None:
         (home / "candidates" / "user" / "cand_by_hand.md").write_text(text)
     if name == "forget":
         before_forgetting(home)
+    if name == "forget_layers":
+        before_forgetting_layers(home)
     if name in ("drain", "background", "heal", "reindex"):
         commit(home, lambda _: None)
     if name in ("heal", "reindex"):
@@ -352,6 +334,41 @@ def before_forgetting(home: Path) -> None:
     torn.with_name(f"{torn.name}.torn").write_text('{"id": "x", "content": "by Harrow')
     (home / "backups").mkdir()
     (home / "backups" / "memstrata.schema-1.1.db").write_text("an old copy: Harrow Tools")
+
+
+MINE = "Quarrymoor"
+"""A place and a session that are to be forgotten in every layer."""
+
+
+def before_forgetting_layers(home: Path) -> None:
+    """Scenes, a persona, a general rule that waits, one that was rejected, a plan and an archive name a place."""
+    rules = [f"Answer mails from {MINE} first", f"Answer letters from {MINE} first"]
+
+    def proposed(question: Question) -> str:
+        ids = shown(question)
+        return proposals(
+            elevate(*(ids[one] for one in rules), description=f"Answer {MINE} first"),
+            {"kind": "elevate", "ids": [], "name": MINE, "description": MINE, "body": ""},
+        )
+
+    with opened(home, **LAYERED) as memory:
+        for n, text in enumerate((f"I work at {MINE} Mill.", "I prefer mint tea.")):
+            turn = [{"role": "user", "content": text, "id": f"q{n}", "said_at": "2025-01-10"}]
+            memory.session(("talk", MINE)[n]).commit(turn)
+        for n, text in enumerate(rules):
+            memory.add(name=f"rule {n}", type="feedback", description=text)
+        memory.drain()
+        memory.add(name="boat", description=f"Has a boat at {MINE}", entities=[MINE])
+        memory.drain()
+        memory.offload(MINE, window=2_000).assemble(dialogue())
+    model = ScriptedModel(proposed, repeat=True)
+    with Memory.open(home, settings=SETTINGS, background=False, model=model) as memory:
+        assert memory.consolidate(dry_run=True).digest
+        memory.consolidate()
+        (one,) = memory.candidates()
+        text = Path(home, one.path).read_text()
+        memory.reject(one.id)
+        Path(home, "candidates", "user", "cand_again.md").write_text(text)
 
 
 def documents(memory: Memory) -> dict[str, MemoryDocument]:

@@ -656,5 +656,5 @@ def test_tombstones_hold_no_text_and_a_private_key(memory: Memory) -> None:
     assert (key.stat().st_mode & 0o777, key.stat().st_size) == (0o600, 32)
     (line,) = (memory.home / "tombstones.jsonl").read_text().splitlines()
     found = json.loads(line)
-    assert set(found) == {"at", "key", "messages", "contents", "memories", "files"}
+    assert set(found) == {*("at", "key", "messages", "contents", "memories", "files", "sessions")}
     assert all(len(one) == 32 for name in ("messages", "memories") for one in found[name])

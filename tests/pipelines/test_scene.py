@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
+from tests.faults.works import traces
 
 from memstrata import Conflict, Invalid, Memory, NotFound, Refused
 from memstrata.domain import chronicle
@@ -18,7 +19,7 @@ from memstrata.domain.plan import PRUNE, SCENES, Plan, PutTexts
 from memstrata.domain.scope import Realm
 from memstrata.errors import MemstrataError
 from memstrata.jobs.worker import Shift, work_off
-from memstrata.pipelines import apply, pages, prune, reconcile
+from memstrata.pipelines import apply, pages, reconcile
 
 pytestmark = pytest.mark.usefixtures("_layers")
 SECRET = "sk-proj-" + "Zk3" * 16
@@ -280,18 +281,15 @@ def test_what_rests_on_more_is_told_again_without_what_is_gone(memory: Memory) -
 def test_erasure_reaches_every_version(memory: Memory) -> None:
     say(memory, "I prefer mint tea.", "I live in Lyon.")
     gone = next(one.id for one in memory.list().items if "mint" in one.description)
-    world, realm = memory._world, Realm("local", "local")
     memory.add(name="boat", description="Has a boat")
     memory.drain()
-    memory.delete(gone)
-    named = {place.path for place in pages.mentioning(world, realm, [gone])}
-    assert named >= {"backups/scenes/_global.jsonl", "scenes/_global/about-the-person.md"}
-    assert prune.erase(world, realm, [gone]) == 2
-    assert pages.mentioning(world, realm, [gone]) == ()
+    named = {one.partition(": ")[0] for one in traces(memory.home, gone)}
+    assert {"backups/scenes/_global.jsonl", "backups/persona.jsonl", "persona.md"} <= named
+    receipt = memory.forget(ids=[gone], verify=True)
+    assert receipt.counts["texts"] == 4
+    assert traces(memory.home, gone, "mint") == []
     memory.drain()
-    assert pages.mentioning(world, realm, [gone]) == ()
-    everything = b"".join(one.read_bytes() for one in (memory.home / "backups").rglob("*.jsonl"))
-    assert b"mint" not in everything
+    assert traces(memory.home, gone, "mint") == []
     assert told(memory) == {"about-the-person": {"Lives in Lyon", "Has a boat"}}
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
+from tests.faults.works import traces
 
 from memstrata import Memory, ModelFailed
 from memstrata.adapters.model_scripted import Line, ScriptedModel
-from memstrata.domain.scope import Realm
-from memstrata.pipelines import ledger, prune
+from memstrata.pipelines import ledger
 from memstrata.ports import Answer, Question
 
 pytestmark = pytest.mark.usefixtures("_layers")
@@ -324,11 +324,11 @@ def test_a_line_on_a_scene_that_told_of_what_is_gone_goes_with_it(
     lyon = ("facts", "Lives in Lyon.", ["k2"])
     whole.drain(telling, lines(("protocol", "Offer mint tea first.", ["scene:life"]), lyon))
     gone = next(one.id for one in whole.memory.list().items if "tea" in one.description)
-    whole.memory.delete(gone)
-    world, realm = whole.memory._world, Realm("local", "local")
     if erased:
-        assert prune.erase(world, realm, [gone]) == 2
-        assert not any("mint" in text for text in whole.texts.values())
+        assert whole.memory.forget(ids=[gone]).counts["texts"] == 4
+        assert traces(whole.memory.home, "mint") == []
+    else:
+        whole.memory.delete(gone)
     whole.drain(lines(lyon))
     assert [one.text for one in whole.memory.persona().lines] == ["Lives in Lyon."]
     assert ["mint" in one.text for one in whole.memory.scenes()] == [False]

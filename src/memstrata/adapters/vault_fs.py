@@ -159,6 +159,23 @@ class FileVault:
             return True
         return False
 
+    def remove_folder(self, place: Place) -> bool:
+        """Remove a folder in which nothing is; whether it went.
+
+        Raises:
+            Invalid: it leads out of its root or through a link.
+            Unavailable: the disk said no.
+        """
+        with _reported(place), suppress(FileNotFoundError), self.beside(place) as folder:
+            try:
+                os.rmdir(place.name, dir_fd=folder)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    return False
+                raise
+            return True
+        return False
+
     def secret(self, place: Place) -> bytes:
         """The random bytes that are kept in a file for its owner alone, made the first time they are asked for.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, cast
@@ -121,16 +121,6 @@ def looked(held: Chronicle, id: str, at: datetime, seen: Mapping[str, str]) -> C
 def digests(texts: Texts) -> dict[str, str]:
     """File name → digest of its bytes."""
     return {name: digest(text.encode()) for name, text in texts.items()}
-
-
-def scrubbed(held: Chronicle, id: str, ids: Collection[str]) -> Chronicle:
-    """`held` without the paragraphs that cite one of `ids`, in every version; those memories are seen no more."""
-    versions = tuple(
-        replace(one, texts={name: without(text, ids) for name, text in one.texts.items()})
-        for one in held.versions
-    )
-    seen = {name: version for name, version in held.seen.items() if name not in ids}
-    return replace(held, id=id, versions=versions, seen=seen)
 
 
 def without(text: str, ids: Iterable[str]) -> str:

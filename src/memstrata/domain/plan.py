@@ -224,9 +224,14 @@ Change = Put | PutTexts | Delete | Append | Enqueue | Advance | Propose | Settle
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes that take effect together or not at all."""
+    """Changes that take effect together or not at all.
+
+    `forgotten`: how much everybody had forgotten (bytes of tombstones) when it was begun; None where it
+    may not matter.
+    """
 
     changes: tuple[Change, ...]
+    forgotten: int | None = None
 
     def lines(self) -> list[str]:
         """One line a change, for a person."""

@@ -138,6 +138,28 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
     )
 
 
+def tells(name: str, before: str, after: str) -> bool:
+    """Whether a name says something of the paragraphs that a text lost, and of none that it has left."""
+    words_of_it = cited.content(name.removesuffix(".md").replace("-", " "))
+    return bool(words_of_it & (_said(before) - _said(after)))
+
+
+def without_titles(before: str, after: str) -> str:
+    """A scene's text that lost paragraphs, without the headings that tell of those alone."""
+    lost = _said(before) - _said(after)
+    fields, body = cited.head(after)
+    sections = cited.parse(body)
+    left = tuple(
+        replace(one, title="") if cited.content(one.title) & lost else one for one in sections
+    )
+    return after if left == sections else cited.with_head(fields, cited.render(left))
+
+
+def _said(text: str) -> frozenset[str]:
+    pieces = cited.pieces(cited.parse(cited.head(text)[1]))
+    return cited.content(" ".join(piece.text for piece in pieces))
+
+
 # -- summaries and order --------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from memstrata.domain import times, turn
 from memstrata.domain.layout import HOME, Place, owner_folder
@@ -42,9 +42,12 @@ class Stone:
     evidence: frozenset[str] = frozenset()
     memories: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
 
 
-_KINDS: Final = ("messages", "contents", "evidence", "memories", "files")
+_KINDS: Final = ("messages", "contents", "evidence", "memories", "files", "sessions")
+_DATED: Final = ("memories", "sessions")
+"""What may be made anew under its name: a later one is not the one that was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,23 @@ class Tombstones:
     evidence: frozenset[str] = frozenset()
     memories: Mapping[str, datetime] = field(default_factory=dict)
     files: frozenset[str] = frozenset()
+    sessions: Mapping[str, datetime] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.messages or self.memories)
+        return bool(self.messages or self.memories or self.sessions)
 
     def with_stones(self, stones: Iterable[Stone]) -> Tombstones:
-        """These and those of `stones`; of a memory that was forgotten twice the later time counts."""
-        found = {kind: set(getattr(self, kind)) for kind in _KINDS if kind != "memories"}
-        memories = dict(self.memories)
+        """These and those of `stones`; of what was forgotten twice the later time counts."""
+        found = {kind: set(getattr(self, kind)) for kind in _KINDS if kind not in _DATED}
+        dated = {kind: dict(getattr(self, kind)) for kind in _DATED}
         for stone in stones:
             for kind in found:
                 found[kind] |= getattr(stone, kind)
-            for one in stone.memories:
-                memories[one] = max(memories.get(one, stone.at), stone.at)
-        frozen = {kind: frozenset(hashes) for kind, hashes in found.items()}
-        return Tombstones(self.secret, memories=memories, **frozen)
+            for kind, times_of in dated.items():
+                for one in getattr(stone, kind):
+                    times_of[one] = max(times_of.get(one, stone.at), stone.at)
+        fields: dict[str, Any] = {kind: frozenset(hashes) for kind, hashes in found.items()}
+        return Tombstones(self.secret, **{**fields, **dated})
 
     # -- what is forgotten --------------------------------------------------------------------
 
@@ -99,6 +104,13 @@ class Tombstones:
         if not self.memories:
             return False
         at = self.memories.get(memory(self.secret, key, id))
+        return at is not None and made <= at
+
+    def has_session(self, realm: Realm, id: str, made: datetime) -> bool:
+        """Whether what was kept of a session since then was forgotten; one of its name may begin anew."""
+        if not self.sessions:
+            return False
+        at = self.sessions.get(session(self.secret, realm, id))
         return at is not None and made <= at
 
     def has_file(self, key: Key, digest: str) -> bool:
@@ -131,6 +143,11 @@ def content(secret: bytes, realm: Realm, one: Message) -> str:
 def memory(secret: bytes, key: Key, id: str) -> str:
     """The hash that names a memory."""
     return _hash(secret, "memory", *_key(key), id)
+
+
+def session(secret: bytes, realm: Realm, id: str) -> str:
+    """The hash that names a session."""
+    return _hash(secret, "session", realm.space, realm.owner, id)
 
 
 def source(secret: bytes, key: Key, id: str, one: Evidence) -> str:

@@ -212,6 +212,7 @@ def review(world: World, rows: Sequence[tuple[Stored, Stored]]) -> None:
         try:
             with world.store.transaction() as tx:
                 refuse_rebuilding(tx)
+                refuse_open(world, tx, (row.owner for _, row in rows))
                 groups: dict[str, list[tuple[Key | None, records.Line]]] = {}
                 for before, after in rows:
                     memory, base = before.memory, Base(before.memory.version, before.digest)
@@ -393,6 +394,8 @@ def refuse_rebuilding(store: StoreRead) -> None:
 def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key, Target]) -> None:
     """Nobody builds on what is about to be forgotten."""
     owners = {target.owner for target in targets.values()}
+    if plan.forgotten is not None:
+        owners.update(graves.owners(world))
     for change in plan.changes:
         match change:
             case Append(realm=realm) | Advance(realm=realm):
@@ -401,8 +404,19 @@ def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key,
                 owners.add(memory.key.realm.owner)
             case _:
                 pass
-    for owner in sorted(filter(None, owners)):
-        if graves.is_open(world, tx, owner):
+    refuse_open(world, tx, owners)
+    if plan.forgotten not in (None, graves.total(world)):
+        raise Conflict("something was forgotten meanwhile; not saved")
+
+
+def refuse_open(world: World, store: StoreRead, owners: Iterable[str]) -> None:
+    """Nobody builds on what one of `owners` is about to forget.
+
+    Raises:
+        Unfinished: a killed process left an erasure half-way; reconcile first.
+    """
+    for owner in sorted(set(filter(None, owners))):
+        if graves.is_open(world, store, owner):
             raise Unfinished("a killed process left something half forgotten; not saved")
 
 
@@ -440,11 +454,20 @@ def _compare_candidates(world: World, tx: StoreWrite, plan: Plan) -> None:
     for change in plan.changes:
         if isinstance(change, Settle):
             _compare_settle(world, tx, change)
+        elif isinstance(change, Propose):
+            _compare_propose(tx, change)
         elif isinstance(change, Consolidated):
             lines = tx.records((change.key,), records.CONSOLIDATION)
             last = next((one for one in reversed(lines) if one.kind == records.RUN), None)
             if (str(last.data.get("run", "")) if last else "") != change.expected:
                 raise Conflict("it was consolidated meanwhile by another process; not saved")
+
+
+def _compare_propose(tx: StoreWrite, change: Propose) -> None:
+    for source in change.candidate.sources:
+        held = tx.memory((change.key,), source.id)
+        if held is None or held.memory.version != source.version:
+            raise Conflict(f"{source.id}, a source of a general rule, was changed since; not saved")
 
 
 def _compare_settle(world: World, tx: StoreWrite, change: Settle) -> None:
@@ -1259,6 +1282,7 @@ def fold(world: World, folding: Folding, marked: Callable[[], str]) -> OffloadHe
     staged: list[Staged] = []
     undo: list[Callable[[], None]] = []
     with reported(), world.vault.exclusive():
+        refuse_open(world, world.store, [folding.realm.owner])
         _refuse_moved(world, folding)
         _archive(world, folding.refs)
         try:
@@ -1338,6 +1362,16 @@ def forget_offload(world: World, realm: Realm, head: OffloadHead, places: Sequen
         with world.store.transaction() as tx:
             tx.drop_offload(realm, head.workspace, head.session)
     world.vault.sync(sorted({place.folder for place in places}))
+
+
+def remove_folders(world: World, places: Iterable[Place]) -> bool:
+    """Remove those of some folders in which nothing is, in their order; whether the last one went.
+
+    Raises:
+        Unavailable: the disk said no.
+    """
+    with world.vault.exclusive():
+        return [world.vault.remove_folder(place) for place in places][-1:] == [True]
 
 
 # -- files that are no memory ---------------------------------------------------------------------

@@ -22,12 +22,13 @@ from memstrata.domain.scope import LOCAL_OWNER, Key, Realm, View
 from memstrata.domain.tombstones import Stone, Tombstones
 from memstrata.domain.turn import Message
 from memstrata.errors import Corrupt, NotFound, Unavailable
-from memstrata.pipelines import apply, bind, graves, ledger
+from memstrata.pipelines import apply, bind, graves, ledger, sessions
 from memstrata.pipelines.apply import Unfinished
 from memstrata.pipelines.reconcile import erasing, files, lines
 from memstrata.pipelines.reconcile import forgotten as resting
 from memstrata.pipelines.reconcile.erasing import Left
 from memstrata.pipelines.reconcile.forgotten import Erasure
+from memstrata.pipelines.reconcile.holdings import HOLDINGS
 from memstrata.pipelines.sight import message_id
 from memstrata.pipelines.world import World
 from memstrata.ports import Stored
@@ -86,6 +87,8 @@ class _Chosen:
 
     messages: tuple[Message, ...]
     memories: tuple[tuple[Key, str], ...]
+    sessions: tuple[str, ...] = ()
+    """Those of which nothing may be left, what was archived of their tool calls neither."""
 
 
 def forget(
@@ -160,7 +163,7 @@ def _refuse_unread(world: World, row: Stored) -> None:
 
 def _chosen(world: World, view: View, wanted: Wanted) -> _Chosen:
     found = _by_ids(world, view, wanted.ids) if wanted.ids else _by_what(world, view, wanted)
-    if not (found.messages or found.memories):
+    if not (found.messages or found.memories or found.sessions):
         raise NotFound("message or memory", wanted.session or wanted.entity or "of that time")
     return found
 
@@ -223,7 +226,21 @@ def _by_what(world: World, view: View, wanted: Wanted) -> _Chosen:
         if wanted.names(*texts):
             memories.append((memory.key, memory.id))
             messages |= {(one.session, one.id): one for one in sources if wanted.during(one.when)}
-    return _Chosen(tuple(messages.values()), tuple(memories))
+    return _Chosen(
+        tuple(messages.values()),
+        tuple(memories),
+        _sessions(world, view.realm, wanted, bool(messages)),
+    )
+
+
+def _sessions(world: World, realm: Realm, wanted: Wanted, said: bool) -> tuple[str, ...]:
+    """The session that goes as a whole, where something was `said` in it, or archived of it."""
+    narrowed = (wanted.entity, wanted.since, wanted.until) != (None, None, None)
+    if wanted.session is None or narrowed:
+        return ()
+    kept = {session for _, session, _ in sessions.made(world, realm.owner)}
+    kept |= {head.session for head in world.store.offload_heads(realm)}
+    return (wanted.session,) if said or wanted.session in kept else ()
 
 
 def _messages(world: World, realm: Realm, session: str | None) -> Iterator[Message]:
@@ -269,6 +286,7 @@ def _stone(world: World, realm: Realm, chosen: _Chosen, secret: bytes) -> Stone:
             if key.scope == "project" and any(_quotes(one, message) for message in chosen.messages)
         ),
         memories=frozenset(tombstones.memory(secret, *at) for at in chosen.memories),
+        sessions=frozenset(tombstones.session(secret, realm, one) for one in chosen.sessions),
     )
 
 
@@ -310,6 +328,7 @@ def _united(one: Stone, other: Stone) -> Stone:
         one.evidence | other.evidence,
         one.memories | other.memories,
         one.files | other.files,
+        one.sessions | other.sessions,
     )
 
 
@@ -340,9 +359,11 @@ def _counts(world: World, erasure: Erasure, stones: Tombstones) -> dict[str, int
         "verdicts": len(erasure.verdicts),
         "jobs": sum(job_session(one.kind, one.key) in erasure.sessions for one in jobs),
         "again": len(erasure.redo),
+        "reads": sum(len(numbers) for _, numbers in erasure.reads),
+        "answers": sum(len(keys) for _, keys in erasure.answers),
         **{
-            one.name: len(one.become(world, erasure.realm, erasure, stones))
-            for one in erasing.HOLDINGS
+            one.name: len(one.become(world, erasure.realm, erasure, stones).files)
+            for one in HOLDINGS
         },
     }
 
@@ -429,7 +450,8 @@ def _looked(
 
 
 def _is_document(path: str) -> bool:
-    return path.startswith("team/") or path.endswith(("PRIVATE_MEMORY.md", "revisions.jsonl"))
+    own = ("PRIVATE_MEMORY.md", "revisions.jsonl", "aliases.json")
+    return path.startswith("team/") or path.endswith(own)
 
 
 def _holders(
@@ -459,6 +481,7 @@ def _searched(
         shared = ("team", "backups", "run")
         others += [top.within(one) for one in world.vault.folders(top) if one not in shared]
         yield top.within(layout.owner_folder(owner).rstrip("/")), ()
+        yield top.within("candidates").within("project"), ()
     yield top, (*others, *map(top.within, names))
     for root in _roots(erasure):
         if bind.is_there(world, root):

@@ -42,6 +42,7 @@ def joined(found: Iterable[Tombstones]) -> Tombstones:
     whole = Tombstones()
     for one in found:
         memories = {**one.memories, **whole.memories}
+        sessions = {**one.sessions, **whole.sessions}
         whole = replace(
             one,
             messages=whole.messages | one.messages,
@@ -49,6 +50,7 @@ def joined(found: Iterable[Tombstones]) -> Tombstones:
             evidence=whole.evidence | one.evidence,
             files=whole.files | one.files,
             memories=memories,
+            sessions=sessions,
         )
     return whole
 
@@ -91,6 +93,11 @@ def size(world: World, owner: str) -> int:
     """How much an owner has forgotten: what grew since a plan was decided on makes it stale."""
     stat = world.vault.stat(tombstones.log(owner))
     return stat.size if stat else 0
+
+
+def total(world: World) -> int:
+    """How much everyone has forgotten: a project's memory goes by whichever member."""
+    return sum(size(world, owner) for owner in owners(world))
 
 
 def is_open(world: World, store: StoreRead, owner: str, stage: str = CARRIED) -> bool:

@@ -14,6 +14,7 @@ from memstrata.domain.persona import SCENE, Persona
 from memstrata.domain.scene import Limits, Scene
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm, View
 from memstrata.errors import Corrupt, Invalid, NotFound
+from memstrata.pipelines import graves
 from memstrata.pipelines.world import Problem, World
 from memstrata.ports import Listing, Stored
 
@@ -50,6 +51,8 @@ class Look:
     scenes: tuple[Scene, ...]
     """By name."""
     persona: Persona | None
+    forgotten: int = 0
+    """How much had been forgotten when this was read."""
 
     @property
     def is_persona(self) -> bool:
@@ -71,11 +74,12 @@ def look(world: World, realm: Realm, group: str) -> Look:
     else:
         found = world.vault.scan(folder) or {}
         files = {name: stat for name, stat in found.items() if name.endswith(_MD)}
-    state = (files, world.vault.stat(log), world.settings.gates)
+    forgotten = graves.total(world)
+    state = (files, world.vault.stat(log), world.settings.gates, forgotten)
     known = world.looks.get(log.path)
     if known is not None and known[0] == state:
         return cast("Look", known[1])
-    made = _read(world, realm, group, tuple(files))
+    made = replace(_read(world, realm, group, tuple(files)), forgotten=forgotten)
     if len(world.looks) >= _REMEMBERED:
         world.looks.clear()
     world.looks[log.path] = (state, made)
@@ -236,23 +240,6 @@ def seen(memories: Mapping[str, Memory]) -> dict[str, str]:
 def fresh(memories: Mapping[str, Memory], noted: Mapping[str, str]) -> list[Memory]:
     """Those memories that are new or changed since they were noted."""
     return [one for one in memories.values() if noted.get(one.id) != str(one.version)]
-
-
-def mentioning(world: World, realm: Realm, ids: Sequence[str]) -> tuple[Place, ...]:
-    """Every file of scenes, persona and their older versions that names one of `ids`: for erasure."""
-    wanted = [id.encode() for id in ids]
-    found: list[Place] = []
-    for group in (*groups(world, realm.owner), PERSONA):
-        folder, log = places(realm.owner, group)
-        names = [PERSONA] if group == PERSONA else list(world.vault.scan(folder) or ())
-        for place in (*map(folder.within, names), log):
-            try:
-                data, _ = world.vault.read(place)
-            except NotFound:
-                continue
-            if any(id in data for id in wanted):
-                found.append(place)
-    return tuple(found)
 
 
 def problems(world: World, owner: str) -> Iterator[Problem]:

@@ -178,7 +178,7 @@ def _saved(world: World, stand: Stand, why: str, who: str, found: Persona, dropp
     change = PutTexts(look.folder, look.log, made, look.base, look.chronicle.mark)
     apply.refuse_rebuilding(world.store)
     failpoints.hit("persona.decided")
-    apply.apply(world, Plan((change,)), {})
+    apply.apply(world, Plan((change,), look.forgotten), {})
     return Retold(layout.PERSONA, 0, dropped)
 
 

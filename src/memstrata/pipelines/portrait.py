@@ -290,5 +290,6 @@ def _saved(world: World, look: Look, why: str, texts: chronicle.Texts) -> TextVe
         look.chronicle.mark,
     )
     apply.refuse_rebuilding(world.store)
-    apply.apply(world, Plan((change, Enqueue(look.realm, PRUNE, "", now))), {})
+    again = Enqueue(look.realm, PRUNE, "", now)
+    apply.apply(world, Plan((change, again), look.forgotten), {})
     return versions(world, look.realm, look.group)[0]

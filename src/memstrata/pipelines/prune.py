@@ -1,8 +1,7 @@
-"""What rests on memories that are gone leaves scenes and persona at once, without a model; and erasure of both."""
+"""What rests on memories that are gone leaves scenes and persona at once, without a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from memstrata import failpoints
@@ -10,7 +9,7 @@ from memstrata.domain import chronicle, cited, layout, persona, scene
 from memstrata.domain.chronicle import Chronicle, Version
 from memstrata.domain.cited import Sections
 from memstrata.domain.persona import SCENE
-from memstrata.domain.plan import PRUNE, Enqueue, Plan, PutTexts
+from memstrata.domain.plan import Plan, PutTexts
 from memstrata.domain.scope import Realm
 from memstrata.pipelines import apply, pages
 from memstrata.pipelines.pages import Look, Retold
@@ -93,7 +92,7 @@ def _save(world: World, look: Look, texts: dict[str, str], lost: int) -> None:
     made = replace(made, ran_at=None if look.is_persona else look.chronicle.ran_at, dropped=lost)
     apply.refuse_rebuilding(world.store)
     failpoints.hit("prune.decided")
-    apply.apply(world, Plan((_change(look, made),)), {})
+    apply.apply(world, Plan((_change(look, made),), look.forgotten), {})
 
 
 def _backups(world: World, look: Look) -> int:
@@ -102,52 +101,3 @@ def _backups(world: World, look: Look) -> int:
 
 def _change(look: Look, made: Chronicle) -> PutTexts:
     return PutTexts(look.folder, look.log, made, look.base, look.chronicle.mark)
-
-
-def erase(world: World, realm: Realm, ids: Sequence[str]) -> int:
-    """Take every paragraph that cites one of `ids` out of scenes and persona and out of their older versions.
-
-    How many sets of texts changed. The memories themselves are the caller's to remove, first.
-
-    Raises:
-        Conflict: something moved meanwhile; run again.
-        Corrupt: a chronicle cannot be read.
-        Unavailable: disk or database said no.
-    """
-    changed = 0
-    tainted = _telling(pages.look(world, realm, layout.GLOBAL), ids)
-    for group in _groups(world, realm):
-        look = pages.look(world, realm, group)
-        made = _scrubbed(world, look, [*ids, *tainted] if look.is_persona else ids)
-        if made is not None:
-            again = Enqueue(realm, PRUNE, "", world.clock.now())
-            apply.apply(world, Plan((_change(look, made), again)), {})
-            changed += 1
-    return changed
-
-
-def _telling(look: Look, ids: Sequence[str]) -> set[str]:
-    """Citations of the scenes that tell of one of `ids`, or did in an older version."""
-    texts = [look.texts, *(one.texts for one in look.chronicle.versions)]
-    return {
-        SCENE + name.removesuffix(".md")
-        for files in texts
-        for name, text in files.items()
-        if any(id in text for id in ids)
-    }
-
-
-def _scrubbed(world: World, look: Look, ids: Sequence[str]) -> Chronicle | None:
-    id = world.clock.new_id("texts_")
-    made = chronicle.scrubbed(look.chronicle, id, ids)
-    texts = {name: chronicle.without(text, ids) for name, text in look.texts.items()}
-    texts = {name: text for name, text in texts.items() if chronicle.pieces_of(text)}
-    if texts == look.texts and made.versions == look.chronicle.versions:
-        return None
-    newest = Version(id, world.clock.now(), "erased", RULES, texts)
-    return replace(
-        made,
-        versions=(*made.versions[:-1], newest),
-        before=chronicle.digests(look.texts),
-        ran_at=None if look.is_persona else made.ran_at,
-    )

@@ -217,7 +217,7 @@ def _saved(world: World, stand: Stand, who: str, sound: Sound, told: dict[str, M
     change = PutTexts(look.folder, look.log, made, look.base, look.chronicle.mark)
     apply.refuse_rebuilding(world.store)
     failpoints.hit("scene.decided")
-    apply.apply(world, Plan((change,)), {})
+    apply.apply(world, Plan((change,), look.forgotten), {})
     return Retold(look.group, sum(one.id in told for one in stand.fresh), sound.dropped)
 
 

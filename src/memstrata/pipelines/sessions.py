@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -21,9 +21,11 @@ from typing import Final
 from memstrata.domain import checks, layout, offload_state, times
 from memstrata.domain.canvas import Graph, file_name, parse, render
 from memstrata.domain.layout import Place
+from memstrata.domain.memory import EPOCH
 from memstrata.domain.offload_state import Kept, Session, safe_name
 from memstrata.domain.plan import Enqueue
 from memstrata.domain.scope import Realm
+from memstrata.domain.tombstones import Tombstones
 from memstrata.domain.window import digest
 from memstrata.errors import Conflict, Invalid, NotFound
 from memstrata.pipelines import apply
@@ -308,15 +310,60 @@ def _bring(world: World, realm: Realm, name: str, head: OffloadHead | None, repo
         if head is not None:
             apply.forget_offload(world, realm, head, ())
             report.actions.append(f"forgot {folder}, which is gone")
+        if apply.remove_folders(world, emptied(realm.owner, [folder.within(IDENTITY)])):
+            report.actions.append(f"removed {folder}, in which nothing is")
         return
     held = head or OffloadHead(*whose, name, 0, _last_change(world, folder))
     if _is_past(world, held):
-        apply.forget_offload(world, realm, held, list(_files(world, folder)))
+        apply.forget_offload(world, realm, held, list(every_file(world, folder)))
+        apply.remove_folders(world, emptied(realm.owner, [folder.within(IDENTITY)]))
         report.actions.append(f"removed {folder}: its days are over")
     elif head is None or marks(world, folder) != head.marks:
         from_files(world, folder, report.problems)
         _taken_over(world, realm, folder, held)
         report.actions.append(f"took over {folder}")
+
+
+# -- forgotten --------------------------------------------------------------------------------------
+
+
+def made(world: World, owner: str) -> Iterator[tuple[Place, str, datetime]]:
+    """(folder, session, when it began) of each session that has files."""
+    for name in world.vault.folders(layout.offload_root(owner)):
+        try:
+            folder = layout.offload_folder(owner, name)
+        except Invalid:
+            continue
+        whose = _identity(world, folder)
+        if whose is not None:
+            yield folder, whose[1], _began(world, folder)
+
+
+def _began(world: World, folder: Place) -> datetime:
+    try:
+        raw = json.loads(_read(world, folder.within(IDENTITY)))
+        return times.instant("created", raw["created"]) or EPOCH
+    except (ValueError, KeyError, TypeError, Invalid):
+        return EPOCH
+
+
+def emptied(owner: str, removed: Iterable[Place]) -> Iterator[Place]:
+    """The folders of the sessions that lost these files, the inner ones first."""
+    root = layout.offload_root(owner)
+    gone = [one.folder for one in removed if one.name == IDENTITY and one.folder.folder == root]
+    for folder in gone:
+        yield from (folder.within(REFS), folder.within(GRAPHS), folder)
+
+
+def forgotten(world: World, realm: Realm, stones: Tombstones) -> Iterator[OffloadHead]:
+    """The sessions in the index that were forgotten."""
+    for head in world.store.offload_heads(realm):
+        began = _began(world, layout.offload_folder(realm.owner, head.folder))
+        if stones.has_session(realm, head.session, began):
+            yield head
+
+
+# -- past their days --------------------------------------------------------------------------------
 
 
 def _last_change(world: World, folder: Place) -> datetime:
@@ -330,7 +377,7 @@ def _is_past(world: World, head: OffloadHead) -> bool:
     return bool(days) and world.clock.now() - head.at > timedelta(days=days)
 
 
-def _files(world: World, folder: Place) -> Iterator[Place]:
+def every_file(world: World, folder: Place) -> Iterator[Place]:
     """Every file of a session, the one that says whose it is last."""
     for part in (folder.within(REFS), folder.within(GRAPHS)):
         yield from (part.within(name) for name in world.vault.scan(part) or {})

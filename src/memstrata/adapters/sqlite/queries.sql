@@ -352,6 +352,10 @@ LIMIT :limit;
 SELECT digest, status, tag, body FROM answers
 WHERE realm = :realm AND key = :key AND at >= :since;
 
+-- name: answers
+-- Every answer that is kept for a realm.
+SELECT key, body FROM answers WHERE realm = :realm ORDER BY key;
+
 -- name: verdict_counts
 -- How many of each verdict a realm has.
 SELECT verdict, count(*) FROM verdicts WHERE realm = :realm GROUP BY verdict ORDER BY verdict;
@@ -517,6 +521,14 @@ DELETE FROM records WHERE space = :space AND tx = :tx AND part = :part;
 -- name: drop_verdict
 -- Remove a verdict of a realm.
 DELETE FROM verdicts WHERE realm = :realm AND number = :number;
+
+-- name: drop_read
+-- Remove a call of an agent of a realm.
+DELETE FROM reads WHERE realm = :realm AND number = :number;
+
+-- name: drop_answer
+-- Remove the answer to an idempotency key of a realm.
+DELETE FROM answers WHERE realm = :realm AND key = :key;
 
 -- name: session_jobs
 -- A realm's jobs on sessions, with the session: the key of `extract`, what stands behind the blank of `redo`.

@@ -358,6 +358,10 @@ class Reads(ABC):
             found = db.one("answered", {**values, "realm": realm_number(db, realm)})
         return None if found is None else Answered(*found)
 
+    def answers(self, realm: Realm) -> list[tuple[str, str]]:
+        with self._reading() as db:
+            return db.all("answers", {"realm": realm_number(db, realm)})
+
     def verdict_counts(self, realm: Realm) -> dict[str, int]:
         with self._reading() as db:
             found = db.all("verdict_counts", {"realm": realm_number(db, realm)})

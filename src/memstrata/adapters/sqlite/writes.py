@@ -218,6 +218,14 @@ class Writes(Reads):
         db.all("trim_reads", {"realm": number, "most": most})
         db.all("expire_reads", {"realm": number, "before": times.stamp(before)})
 
+    def drop_reads(self, realm: Realm, numbers: Sequence[int]) -> None:
+        number = self._number(realm, "realm", "")
+        self._open().many("drop_read", ({"realm": number, "number": one} for one in numbers))
+
+    def drop_answers(self, realm: Realm, keys: Sequence[str]) -> None:
+        number = self._number(realm, "realm", "")
+        self._open().many("drop_answer", ({"realm": number, "key": one} for one in keys))
+
     def keep_answer(
         self, realm: Realm, key: str, answer: Answered, now: datetime, since: datetime
     ) -> None:

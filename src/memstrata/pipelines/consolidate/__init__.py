@@ -18,7 +18,7 @@ from memstrata.domain.memory import Memory
 from memstrata.domain.plan import Consolidated, Plan, Propose, consolidation_of
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm, View
 from memstrata.errors import Invalid, ModelFailed, Unavailable
-from memstrata.pipelines import apply, ask, bind, ledger, pending
+from memstrata.pipelines import apply, ask, bind, graves, ledger, pending
 from memstrata.pipelines.consolidate import keeping
 from memstrata.pipelines.consolidate.drafting import CONSOLIDATION, Draft, Drafted
 from memstrata.pipelines.consolidate.telling import Consolidation as Consolidation
@@ -65,8 +65,9 @@ def work(world: World, realm: Realm, name: str) -> Done | None:
     if not pending.is_due(world, key):
         return None
     world = pending.within(world, key)
+    forgotten = graves.total(world)
     drafted = _draft(world, key, LOCAL_OWNER, again=False)
-    _apply(world, [drafted])
+    _apply(world, [drafted], forgotten)
     done = drafted.done
     return Done(name, done.merged, done.proposed, done.problem)
 
@@ -79,9 +80,10 @@ def run(world: World, key: Key, author: str) -> Consolidation:
     """
     world = pending.within(world, key)
     _refuse_paused(world)
+    forgotten = graves.total(world)
     drafted = _draft(world, key, author)
     if drafted.weighed >= consolidate.LEAST_SOURCES:
-        _apply(world, [drafted])
+        _apply(world, [drafted], forgotten)
     return report(world, [drafted], "applied")
 
 
@@ -98,6 +100,7 @@ def dry_run(
         As `work`.
     """
     _refuse_paused(world)
+    forgotten = graves.total(world)
     drafts: list[Drafted] = []
     for key in keys:
         if progress is not None:
@@ -108,7 +111,7 @@ def dry_run(
     changes = [c for one in drafts if one.changes for c in (*one.changes, one.done)]
     if not changes:
         return found
-    digest, expires = keeping.keep(world, owner, changes)
+    digest, expires = keeping.keep(world, owner, changes, forgotten)
     return replace(found, digest=digest, expires_at=expires)
 
 
@@ -247,10 +250,10 @@ def _malformed(rejected: Rejected) -> str:
 # -- apply ------------------------------------------------------------------------------------------
 
 
-def _apply(world: World, drafts: Sequence[Drafted]) -> None:
+def _apply(world: World, drafts: Sequence[Drafted], forgotten: int | None = None) -> None:
     changes = tuple(change for one in drafts for change in one.plan.changes)
     targets = {one.done.key: one.target for one in drafts}
-    apply.apply(world, Plan(changes), targets)
+    apply.apply(world, Plan(changes, forgotten), targets)
     for one in drafts:
         _say(world, one.done)
 

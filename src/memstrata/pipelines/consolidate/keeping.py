@@ -12,7 +12,7 @@ from memstrata.domain.layout import Place
 from memstrata.domain.plan import Consolidated, Propose, Put
 from memstrata.domain.scope import Key, Realm, View
 from memstrata.errors import Conflict, Invalid, NotFound
-from memstrata.pipelines import apply, bind
+from memstrata.pipelines import apply, bind, graves
 from memstrata.pipelines.consolidate.drafting import Drafted
 from memstrata.pipelines.world import World
 
@@ -20,12 +20,24 @@ KEPT_FOR: Final = timedelta(hours=24)
 """How long the plan of a dry run can be applied."""
 
 
-def keep(world: World, owner: Realm, changes: Sequence[Kept]) -> tuple[str, datetime]:
-    """Keep a plan; the digest it is kept under, and until when."""
+def keep(
+    world: World, owner: Realm, changes: Sequence[Kept], forgotten: int
+) -> tuple[str, datetime]:
+    """Keep a plan; the digest it is kept under, and until when. It was begun when so much was `forgotten`.
+
+    Raises:
+        Conflict: something was forgotten meanwhile; nothing is kept.
+    """
     expires = world.clock.now() + KEPT_FOR
     data = kept_plan.encode(KeptPlan(tuple(changes), expires))
     name = kept_plan.digest(data)
-    apply.edit_text(world, layout.kept_plan(owner.owner, name), lambda _: data)
+
+    def write(_: bytes | None) -> bytes:
+        if graves.total(world) != forgotten:
+            raise Conflict("something was forgotten meanwhile; make a new dry run")
+        return data
+
+    apply.edit_text(world, layout.kept_plan(owner.owner, name), write)
     return name, expires
 
 

@@ -22,6 +22,7 @@ from memstrata.pipelines.reconcile import (
     candidates,
     erasing,
     files,
+    holdings,
     lines,
     messages,
     shards,
@@ -172,7 +173,7 @@ def _sweep(world: World, owner: str, report: Report) -> None:
     prefix = layout.owner_folder(owner)
     places = [Place(HOME, f"{prefix}memory/user"), Place(HOME, prefix.rstrip("/"))]
     places.append(layout.kept_plan(owner, "none").folder)
-    places += [layout.log_folder(owner, log) for log in erasing.LOGS]
+    places += [layout.log_folder(owner, log) for log in holdings.LOGS]
     agents = Place(HOME, f"{prefix}memory/agent")
     places += [agents.within(name) for name in world.vault.folders(agents)]
     swept = sum(world.vault.sweep(place) for place in places)

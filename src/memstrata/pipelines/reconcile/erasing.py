@@ -15,27 +15,30 @@ from typing import Final
 
 from memstrata import failpoints
 from memstrata.domain import conversation, layout, markdown, passages, records, tombstones
-from memstrata.domain.layout import HOME, Place
+from memstrata.domain.layout import Place
 from memstrata.domain.memory import EPOCH, Memory
-from memstrata.domain.plan import REDO, Put, redo_key
+from memstrata.domain.plan import OFFLOAD, REDO, Put, redo_key
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.tombstones import Stone, Tombstones
 from memstrata.errors import Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
-from memstrata.pipelines import apply, bind, graves
+from memstrata.pipelines import apply, bind, graves, sessions, swap
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import files, forgotten, lines, messages, shards
-from memstrata.pipelines.reconcile.forgotten import Erasure, Kept, Part
+from memstrata.pipelines.reconcile.forgotten import (
+    FORGET,
+    LESS,
+    RELINKED,
+    Erasure,
+    Kept,
+    Part,
+)
+from memstrata.pipelines.reconcile.holdings import HOLDINGS, LOGS, Becomes
 from memstrata.pipelines.sight import message_id, session_and_id, shelf_of
 from memstrata.pipelines.world import Report, World
 from memstrata.ports import RecordLine, Shelf, Staged, Stored, StoreWrite
 
 WHO: Final = "person"
-WHY: Final = "some of its sources were forgotten"
-LOGS: Final = ("conversations", "records")
-"""The logs of an owner that hold words."""
-BACKUPS: Final = Place(HOME, "backups")
-_BACKUP: Final = ".schema-"
-"""Stands in the name of each copy that was made of the database before a migration."""
+RETURNING: Final = tuple(one for one in HOLDINGS if one.returns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,44 +73,6 @@ class _Work:
             self.staged.append(world.vault.stage(place, data))
 
     left: list[Left] = field(default_factory=list)
-
-
-# -- what a home holds besides its rows and logs -----------------------------------------------------
-
-Becomes = Mapping[Place, bytes | None]
-"""What becomes of files: their new bytes, None for none."""
-
-
-def _torn(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> Becomes:
-    """The tails that a power cut tore off an owner's logs: nobody was told that they are stored."""
-    folders = [layout.log_folder(realm.owner, log) for log in LOGS]
-    return {
-        folder.within(name): None
-        for folder in folders
-        for name in world.vault.scan(folder) or {}
-        if name.endswith(".torn")
-    }
-
-
-def _backups(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> Becomes:
-    """The copies of the database that were made before a migration: all of it can be made anew."""
-    names = world.vault.scan(BACKUPS) or {}
-    return {BACKUPS.within(name): None for name in names if _BACKUP in name}
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """A kind of file that may hold words of an owner: its name in the receipt, and what becomes of the files.
-
-    `become` decides by the tombstones: after a kill the rows that an erasure took are gone already.
-    """
-
-    name: str
-    become: Callable[[World, Realm, Erasure, Tombstones], Becomes]
-
-
-HOLDINGS: Final = (Holding("torn", _torn), Holding("backups", _backups))
-"""What else a home holds. Whoever adds a kind of file adds a line here."""
 
 
 # -- the intent -----------------------------------------------------------------------------------
@@ -198,16 +163,24 @@ def _rows(world: World, erasure: Erasure, stones: Tombstones, work: _Work) -> No
     realm = erasure.realm
     with world.store.transaction() as tx:
         written = [_row(world, one, work) for one in erasure.kept]
-        for gone in erasure.gone:
-            if gone.row is not None:
-                tx.drop(gone.key, gone.id)
-                _stale(tx, gone.row)
+        rows = [gone.row for gone in erasure.gone if gone.row is not None]
+        for row in rows:
+            tx.drop(row.memory.key, row.memory.id)
+            _stale(tx, row)
+        apply.queue_scenes(world, tx, written, rows, soon=True)
         for row in written:
             tx.put(row)
             _stale(tx, row)
         tx.drop_messages(realm, [(one.session, one.id) for one in erasure.messages])
         tx.hush_jobs(realm, erasure.sessions)
         tx.drop_verdicts(realm, erasure.verdicts)
+        for whose, numbers in erasure.reads:
+            tx.drop_reads(whose, numbers)
+        for whose, keys in erasure.answers:
+            tx.drop_answers(whose, keys)
+        for head in sessions.forgotten(world, realm, stones):
+            tx.drop_offload(realm, head.workspace, head.session)
+            tx.drop_jobs(realm, OFFLOAD, head.folder)
         for cursor in erasure.cursors:
             if tx.messages(realm, cursor.session, limit=1):
                 tx.set_cursor(realm, cursor)
@@ -217,12 +190,18 @@ def _rows(world: World, erasure: Erasure, stones: Tombstones, work: _Work) -> No
         failpoints.hit("forget.rows")
         for owner in graves.owners(world):
             _shards(world, tx, owner, erasure, stones, work)
-        # A log that merely grew is no reason to touch anything else.
-        if work.staged or work.emptied or graves.is_open(world, tx, realm.owner):
-            for holding in HOLDINGS:
-                for place, data in holding.become(world, realm, erasure, stones).items():
-                    work.become(world, place, data)
+        # A log that merely grew is no reason to touch what cannot be told from what is new.
+        every = work.staged or work.emptied or graves.is_open(world, tx, realm.owner)
+        for holding in HOLDINGS if every else RETURNING:
+            _become(world, tx, holding.become(world, realm, erasure, stones), work)
         failpoints.hit("forget.staged")
+
+
+def _become(world: World, tx: StoreWrite, found: Becomes, work: _Work) -> None:
+    for place, data in found.files.items():
+        work.become(world, place, data)
+    for place, mark in found.marks.items():
+        tx.set_shard(swap.TEXTS, place.path, mark)
 
 
 def _stale(tx: StoreWrite, row: Stored) -> None:
@@ -256,12 +235,13 @@ def _records(world: World, tx: StoreWrite, erasure: Erasure, written: Sequence[S
     for line in erasure.lines.values():
         if line is not None:
             tx.replace_record(world.space, line)
+    why = {(one.after.key, one.after.id): LESS if one.is_less else RELINKED for one in erasure.kept}
     for owner in sorted({row.owner for row in written}):
         mine = [row for row in written if row.owner == owner]
         now, tx_id = world.clock.now(), world.clock.new_id("tx_")
         made = [
             records.of_put(
-                Put(row.memory, "forget", WHO, WHY),
+                Put(row.memory, FORGET, WHO, why[row.memory.key, row.memory.id]),
                 owner=owner,
                 digest=row.digest,
                 path=row.place.path,
@@ -489,6 +469,8 @@ def _files(world: World, erasure: Erasure, work: _Work) -> None:
     for log in LOGS:
         world.vault.sweep(layout.log_folder(owner, log))
     world.vault.sync(sorted(folders))
+    for folder in sessions.emptied(erasure.realm.owner, work.emptied):
+        world.vault.remove_folder(folder)  # it is called as the session was
 
 
 def _remove(world: World, place: Place, work: _Work) -> None:
@@ -581,9 +563,9 @@ def finish(world: World, owner: str, report: Report) -> None:
     realm = Realm(world.space, owner)
     with world.vault.exclusive():
         begun = graves.is_open(world, world.store, owner)
-        if not begun and not _moved(world, owner):
-            return
         stones = graves.every(world)
+        if not (begun or _moved(world, owner) or _returned(world, realm, stones)):
+            return
         erasure = forgotten.gather(world, realm, stones)
         stone = stone_of(world, realm, stones, erasure)
         done = (
@@ -601,6 +583,12 @@ def scrub_left(world: World, owner: str, report: Report, *, fresh: bool) -> None
         problems = scrub(world, Realm(world.space, owner))
         if not (problems or fresh):
             report.actions.append(f"took out the last traces of what {owner} had forgotten")
+
+
+def _returned(world: World, realm: Realm, stones: Tombstones) -> bool:
+    """Whether a file was put back that tells of what is forgotten."""
+    none = Erasure(realm)
+    return any(one.become(world, realm, none, stones).files for one in RETURNING)
 
 
 def _moved(world: World, owner: str) -> bool:

@@ -5,21 +5,23 @@ The tombstones decide, so that what a killed process began is found again from t
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from memstrata.domain import forget, records
-from memstrata.domain.memory import Evidence, Memory
-from memstrata.domain.records import BATCH, ERASED, MEMORY
+from memstrata.domain.memory import Evidence, Memory, normalised_name
+from memstrata.domain.records import BATCH, CANDIDATE, CONSOLIDATION, ERASED, MEMORY, RUN
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.tombstones import Tombstones
 from memstrata.domain.turn import Message
 from memstrata.pipelines import graves
 from memstrata.pipelines.reconcile import files, lines
+from memstrata.pipelines.sight import message_id
 from memstrata.pipelines.world import World
 from memstrata.ports import Cursor, RecordLine, Stored
 
@@ -28,6 +30,12 @@ At = tuple[Key, str]
 Part = tuple[str, int]
 """A record line: its transaction and part."""
 _WORD: Final = re.compile(r"[\w.-]+")
+_QUOTED: Final = re.compile(r'"([^"\\]+)"')
+FORGET: Final = "forget"
+LESS: Final = "some of its sources were forgotten"
+"""Verb and reason of the version that a memory becomes which loses words."""
+RELINKED: Final = "what came after it was forgotten"
+"""The reason of one that says the same as before."""
 SET_ASIDE: Final = "set aside"
 """What is left of why a batch was set aside: a model's error may quote what it read."""
 
@@ -51,6 +59,18 @@ class Kept:
     row: Stored
     after: Memory
 
+    @property
+    def is_less(self) -> bool:
+        """Whether it says or rests on something else than before."""
+        old = self.row.memory
+        said = replace(self.after, version=old.version, updated_at=old.updated_at)
+        return replace(said, **_standing(old)) != old
+
+
+def _standing(memory: Memory) -> dict[str, Any]:
+    """What is in force, and what came after: no words."""
+    return {name: getattr(memory, name) for name in ("superseded_by", "invalid_at", "retired_at")}
+
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
@@ -70,6 +90,10 @@ class Erasure:
     """(batch, session) to extract again: their messages still say what a memory that goes said."""
     batches: frozenset[str] = frozenset()
     """The batches in which a forgotten message was read."""
+    reads: tuple[tuple[Realm, tuple[int, ...]], ...] = ()
+    """The calls of agents, by number, that name what goes."""
+    answers: tuple[tuple[Realm, tuple[str, ...]], ...] = ()
+    """The answers, by key, that tell of what goes or changes."""
 
     @property
     def sessions(self) -> list[str]:
@@ -85,14 +109,19 @@ def gather(world: World, realm: Realm, stones: Tombstones) -> Erasure:
     names = {at[1] for at in gone}
     dirty = [one for one in held.all_lines() if _is_dirty(one, gone.keys(), names, stones)]
     kept = _with_line(held, gone, kept, {(one.tx, one.part) for _, one in dirty})
-    batches = _batches(held.batches, talk)
-    changed = {**{(one.tx, one.part): erased(one) for _, one in dirty}, **batches}
     now = world.clock.now()
-    return Erasure(
+    told = [Kept(held.rows[at], _next(held.rows[at].memory, m, now)) for at, m in kept.items()]
+    dirty += _about(held, {*gone, *((o.after.key, o.after.id) for o in told if o.is_less)})
+    changed = {
+        **{(one.tx, one.part): erased(one) for _, one in dirty},
+        **_batches(held.batches, talk),
+        **_runs(held, {at[0] for at in gone} | {o.after.key for o in told if o.is_less}),
+    }
+    found = Erasure(
         realm,
         tuple(talk.forgotten),
         tuple(gone.values()),
-        tuple(Kept(held.rows[at], _next(held.rows[at].memory, m, now)) for at, m in kept.items()),
+        tuple(told),
         _without_trace(changed, held.groups),
         sum(one.kind == MEMORY for _, one in dirty),
         tuple(text for _, one in dirty for text in _texts(one)),
@@ -100,6 +129,11 @@ def gather(world: World, realm: Realm, stones: Tombstones) -> Erasure:
         tuple(talk.cursors(world)),
         tuple(dict.fromkeys(again for one in bereft for again in talk.redo(one, held.batches))),
         frozenset(talk.read_in(held.batches)),
+    )
+    return replace(
+        found,
+        reads=tuple(_reads(world, found, talk.ended(), stones)),
+        answers=tuple(_answers(world, found, talk.ended())),
     )
 
 
@@ -133,6 +167,10 @@ class _Talk:
                         found.forgotten.append(one.message)
                         found.lost.setdefault(session, set()).add(one.message.id)
         return found
+
+    def ended(self) -> frozenset[str]:
+        """The sessions of which nothing is left."""
+        return frozenset(s for s, lost in self.lost.items() if len(lost) == len(self.places[s]))
 
     def span(self, line: RecordLine) -> list[str]:
         """The ids of the messages of a batch, in order; none where its ends are not there."""
@@ -197,6 +235,10 @@ class _Held:
 
     rows: dict[At, Stored] = field(default_factory=dict)
     lines: dict[At, list[RecordLine]] = field(default_factory=dict)
+    made_of: dict[At, set[str]] = field(default_factory=dict)
+    """By memory that a consolidation made, or a person of a general rule: the memories it was made of."""
+    about: list[tuple[Key, RecordLine]] = field(default_factory=list)
+    """The lines about general rules and runs of consolidation."""
     batches: list[RecordLine] = field(default_factory=list)
     groups: dict[str, int] = field(default_factory=dict)
     """How many lines of a transaction there are."""
@@ -212,10 +254,26 @@ class _Held:
                 whose = lines.key_of(world, line)
                 found.groups[line.tx] = found.groups.get(line.tx, 0) + 1
                 if whose is not None and _reaches(realm, whose):
+                    found._note_makers(whose, line)
+                    if line.id == CONSOLIDATION:
+                        found.about.append((whose, line))
+                        continue
                     found.lines.setdefault((whose, line.id), []).append(line)
                 elif line.kind == BATCH and owner == realm.owner:
                     found.batches.append(line)
         return found
+
+    def _note_makers(self, key: Key, line: RecordLine) -> None:
+        match line.kind:
+            case "memory":
+                into = _superseded_by(line)
+                if into and line.data.get("why") == f"merged into {into}":
+                    self.made_of.setdefault((key, into), set()).add(line.id)
+            case "candidate" if line.data.get("memory"):
+                sources = self.made_of.setdefault((key, str(line.data["memory"])), set())
+                sources.update(_sources_of(line))
+            case _:
+                pass
 
     def all_lines(self) -> Iterator[tuple[At, RecordLine]]:
         """Every line of a memory."""
@@ -229,14 +287,33 @@ def _reaches(realm: Realm, key: Key) -> bool:
 def _memories(
     world: World, held: _Held, stones: Tombstones
 ) -> tuple[dict[At, Gone], dict[At, Memory], list[Evidence]]:
-    """The memories that go, those that change, and the sources that are left of some that go."""
+    """The memories that go, those that change, and the sources that are left of some that go.
+
+    What was made of memories goes with any of them, unless the words that are left hold all of its own.
+    """
+    made = set[At]()
+    while True:
+        gone, kept, bereft = _once(world, held, stones, made)
+        more = {
+            at
+            for at, ids in held.made_of.items()
+            if at not in gone and any((at[0], id) in gone for id in ids) and at not in kept
+        }
+        if more <= made:
+            return gone, _relinked(world, held, gone, kept), bereft
+        made |= more
+
+
+def _once(
+    world: World, held: _Held, stones: Tombstones, made: Set[At]
+) -> tuple[dict[At, Gone], dict[At, Memory], list[Evidence]]:
     gone: dict[At, Gone] = {}
     kept: dict[At, Memory] = {}
     bereft: list[Evidence] = []
     for at in held.rows.keys() | held.lines.keys():
         row, found = held.rows.get(at), held.lines.get(at, [])
-        made = row.memory.created_at if row else min(line.at for line in found)
-        named = stones.has_memory(*at, made)
+        since = row.memory.created_at if row else min(line.at for line in found)
+        named = stones.has_memory(*at, since) or at in made
         if not named and not any(_sources(one, at, stones) for one in (row, *found)):
             continue
         versions = tuple(lines.recorded(world, one, at[0]) for one in found if one.kind == MEMORY)
@@ -255,7 +332,7 @@ def _memories(
                 bereft += [one for one in current.evidence if one not in lost]
             else:
                 kept[at] = left
-    return gone, _relinked(held, gone, kept), bereft
+    return gone, kept, bereft
 
 
 def _digests(row: Stored | None, found: Sequence[RecordLine]) -> frozenset[str]:
@@ -283,14 +360,20 @@ def evidence_of(line: RecordLine) -> Iterator[Evidence]:
         yield Evidence(str(one.get("message", "")), start, end, quote, session)
 
 
-def _relinked(held: _Held, gone: Mapping[At, Gone], kept: dict[At, Memory]) -> dict[At, Memory]:
+def _relinked(
+    world: World, held: _Held, gone: Mapping[At, Gone], kept: dict[At, Memory]
+) -> dict[At, Memory]:
     """Those that a memory that goes superseded name the next one of the chain that stays, or none.
 
-    That what came after is forgotten does not make what ended true again.
+    That what came after is forgotten does not make what ended true again; but what a memory was made of
+    never ended: it is back in use, unless another has its name or place by now.
     """
     for at, row in held.rows.items():
         memory = kept.get(at, row.memory)
         if at in gone or (at[0], memory.superseded_by) not in gone:
+            continue
+        if at[1] in held.made_of.get((at[0], str(memory.superseded_by)), ()):
+            kept[at] = _back(world, memory)
             continue
         seen: set[str] = set()
         following = memory.superseded_by
@@ -301,6 +384,20 @@ def _relinked(held: _Held, gone: Mapping[At, Gone], kept: dict[At, Memory]) -> d
             following = last[0].superseded_by if last else None
         kept[at] = replace(memory, superseded_by=None if following in seen else following)
     return kept
+
+
+def _back(world: World, memory: Memory) -> Memory:
+    """A memory that was merged into one that goes: in use again where nobody took its name or place."""
+    now = world.clock.now()
+    found = replace(memory, superseded_by=None, invalid_at=None, retired_at=None)
+    names = world.store.named(memory.key, normalised_name(memory.name))
+    slots = world.store.slot(memory.key, memory.subject, memory.slot) if memory.slot else ()
+    taken = any(
+        row.memory.id not in (memory.id, memory.superseded_by)
+        and row.memory.status(now, world.zone) == "active"
+        for row in (*names, *slots)
+    )
+    return replace(memory, superseded_by=None) if taken else found
 
 
 def _with_line(
@@ -332,6 +429,43 @@ def _named(line: RecordLine) -> set[str]:
     return named | ({str(fields.get("superseded_by"))} if isinstance(fields, Mapping) else set())
 
 
+def _superseded_by(line: RecordLine) -> str:
+    fields = line.data.get("memory")
+    return str(fields.get("superseded_by") or "") if isinstance(fields, Mapping) else ""
+
+
+def _sources_of(line: RecordLine) -> set[str]:
+    """The memories that a general rule was made of, by a line about it."""
+    fields = line.data.get("fields")
+    if isinstance(fields, Mapping):
+        return {str(one.get("id")) for one in fields.get("sources", ())}
+    sources = line.data.get("sources")
+    return set(map(str, sources)) if isinstance(sources, list) else set()
+
+
+def _about(held: _Held, touched: Set[At]) -> Iterator[tuple[At, RecordLine]]:
+    """The lines about general rules that were made of what goes or changes, or that became one that goes.
+
+    A rejected one goes as well: what it is known by could be guessed from its words.
+    """
+    for key, line in held.about:
+        ids = {*_sources_of(line), str(line.data.get("memory", ""))}
+        if line.kind == CANDIDATE and any((key, id) in touched for id in ids):
+            yield (key, line.id), line
+
+
+def _runs(held: _Held, keys: Set[Key]) -> dict[Part, RecordLine]:
+    """The lines of runs over keys that lose something: what they refused, and why, may quote it."""
+    changed: dict[Part, RecordLine] = {}
+    for key, line in held.about:
+        if line.kind == RUN and key in keys:
+            problem = SET_ASIDE if line.data.get("problem") else ""
+            data = {**line.data, "refused": [], "problem": problem}
+            if data != line.data:
+                changed[line.tx, line.part] = replace(line, data=data)
+    return changed
+
+
 def erased(line: RecordLine) -> RecordLine:
     """What keeps the place of a line: its group is whole, and nothing is said."""
     return replace(line, kind=ERASED, id="", version=0, data={})
@@ -352,6 +486,56 @@ def _texts(line: RecordLine) -> Iterator[str]:
     if isinstance(fields, Mapping):
         yield from (str(fields.get(name, "")) for name in ("name", "description", "body", "scene"))
         yield from (one.quote for one in evidence_of(line))
+
+
+# -- what was read and answered ---------------------------------------------------------------------
+
+
+def _reads(
+    world: World, found: Erasure, ended: frozenset[str], stones: Tombstones
+) -> Iterator[tuple[Realm, tuple[int, ...]]]:
+    """The calls of agents that name what goes: a memory's id in anybody's, a message or a session in their own."""
+    memories = {one.id for one in found.gone}
+    said = {id for one in found.messages for id in (one.id, message_id(one.session, one.id))}
+    for owner in graves.owners(world):
+        realm = Realm(found.realm.space, owner)
+        own = realm == found.realm
+        names = memories | (said if own else set())
+        numbers: list[int] = []
+        after = 0
+        while page := world.store.reads(realm, after=after, limit=1_000):
+            after = page[-1].number
+            numbers += [
+                one.number
+                for one in page
+                if names.intersection(one.ids)
+                or (
+                    own and (one.session in ended or stones.has_session(realm, one.session, one.at))
+                )
+            ]
+        if numbers:
+            yield realm, tuple(numbers)
+
+
+def _answers(
+    world: World, found: Erasure, ended: frozenset[str]
+) -> Iterator[tuple[Realm, tuple[str, ...]]]:
+    """The answers that are kept and tell of what goes or changes: by an id, a session's name, or words."""
+    memories = {one.id for one in found.gone} | {one.after.id for one in found.kept}
+    own = {id for one in found.messages for id in (one.id, message_id(one.session, one.id))}
+    said = [one.content for one in found.messages]
+    pieces, _ = forget.pieces([*said, *found.texts])
+    forms = [json.dumps(one, ensure_ascii=False)[1:-1] for one in pieces]
+    for owner in graves.owners(world):
+        realm = Realm(found.realm.space, owner)
+        names = memories | (own | ended if realm == found.realm else set())
+        keys = tuple(
+            key
+            for key, body in world.store.answers(realm)
+            if names.intersection(_QUOTED.findall(body)) or any(form in body for form in forms)
+        )
+        if keys:
+            yield realm, keys
 
 
 # -- verdicts --------------------------------------------------------------------------------------
@@ -381,6 +565,9 @@ def is_forgotten(world: World, line: RecordLine, realm: Realm, stones: Tombstone
         case "memory" | "delete" if key is not None:
             names = {id for id in _named(line) if stones.has_memory(key, id, line.at)}
             return _is_dirty(((key, line.id), line), (), names, stones)
+        case "candidate" if key is not None:
+            ids = {*_sources_of(line), str(line.data.get("memory", ""))}
+            return any(stones.has_memory(key, id, line.at) for id in ids)
         case "batch":
             ends = (str(line.data.get("first")), str(line.data.get("last")))
             return any(stones.has_message(realm, line.id, id) for id in ends)
