@@ -447,7 +447,7 @@ def test_every_call_is_listed_without_a_text(
     page = memory.reads(limit=4)
     assert page.cursor is not None
     assert page.items + memory.reads(cursor=page.cursor).items == found.items
-    with pytest.raises(Invalid, match="reads"):
+    with pytest.raises(Invalid, match="cursor"):
         memory.reads(cursor="x")
 
 

@@ -162,6 +162,8 @@ class AsyncTools:
     trace_memory = _of_tools(Tools.trace_memory)
     memory_context = _of_tools(Tools.memory_context)
     resource = _of_tools(Tools.resource)
+    persona = _of_tools(Tools.persona)
+    scene = _of_tools(Tools.scene)
     call = _of_tools(Tools.call)
     schemas = _of_tools(Tools.schemas)
 

@@ -288,7 +288,7 @@ NOT_SERVED: Final[Mapping[str, str]] = {
         f"tools.{name}": "over MCP, at /mcp"
         for name in (
             *("search_memory", "recall_memory", "search_conversations", "trace_memory"),
-            *("memory_context", "resource", "call", "schemas"),
+            *("memory_context", "resource", "persona", "scene", "call", "schemas"),
         )
     },
     "offload.tools": "worked out where it is asked: nothing stored is needed for it",

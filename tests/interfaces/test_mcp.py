@@ -246,6 +246,84 @@ def test_resources_and_the_prompt(memory: Memory, shed: Path) -> None:
 
 
 @pytest.mark.promise("mcp.resources")
+@pytest.mark.usefixtures("_layers")
+def test_scenes_and_the_persona_are_read_by_address(open_memory: Open, shed: Path) -> None:
+    memory = open_memory(owner="ann")
+    memory.add(name="tea", description="Prefers <b>mint</b> tea")
+    memory.request_scenes()
+    memory.drain()
+    (scene,) = memory.scenes()
+    (cited,) = scene.paragraphs[0].cites
+    addresses = [f"memstrata://scenes/{scene.id.replace('/', '%2F')}", "memstrata://persona"]
+
+    async def tour(client: Client) -> list[str]:
+        listed = [one.uri for one in (await client.list_resources()).resources]
+        assert sorted(listed) == sorted(addresses)
+        by_name = await read(client, f"memstrata://scenes/{scene.name}")
+        texts = [await read(client, uri) for uri in addresses]
+        assert by_name == texts[0]
+        assert (await refused(client, "memstrata://scenes/none")).data["code"] == "not_found"
+        return texts
+
+    texts = within(memory, Identity(session="chat-3"), tour)
+    for text in texts:
+        assert f"[{cited}]" in text
+        assert "<" not in text
+        assert "tea" in text
+    assert [one.ids for one in memory.reads(session="chat-3").items] == [(), *3 * [(cited,)]]
+
+    async def foreign(client: Client) -> list[str]:
+        assert (await client.list_resources()).resources == []
+        assert await read(client, "memstrata://persona") == ""
+        missing = await refused(client, addresses[0])
+        return [missing.message.replace(scene.id, "…"), str(missing.code)]
+
+    async def missing(client: Client) -> list[str]:
+        error = await refused(client, "memstrata://scenes/nothing")
+        return [error.message.replace("nothing", "…"), str(error.code)]
+
+    ben = Identity(owner="ben")
+    assert within(memory, ben, foreign) == within(memory, ben, missing)
+
+
+@pytest.mark.promise("mcp.offload")
+def test_archived_results_are_read_where_a_session_was_named(open_memory: Open, shed: Path) -> None:
+    memory = open_memory()
+    memory.offload("bake").record("c1", "look", "{}", "warm\nand brown")
+    memory.offload("bake", user="ben").record("c2", "look", "{}", "cold")
+
+    async def tools(client: Client) -> set[str]:
+        return {one.name for one in (await client.list_tools()).tools}
+
+    async def tour(client: Client) -> None:
+        for tool in (await client.list_tools()).tools:
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint
+        assert await told(client, "recall_result", ref="c1") == ("warm\nand brown", False)
+        assert await told(client, "recall_result", ref="c1", grep="BROWN") == (
+            "2: and brown\n[1 of 2 lines hold 'BROWN']",
+            False,
+        )
+        assert await told(client, "list_tasks") == ("There is no task yet.", False)
+        assert "not_found" in (await told(client, "open_task", file="none"))[0]
+        for ref in ("c2", "c9"):
+            text, _ = await told(client, "recall_result", ref=ref)
+            assert text == f"Error (not_found): no ref {ref!r} here"
+
+    async def none(client: Client) -> None:
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.call_tool("recall_result", {"ref": "c1"})
+
+    named = Identity(offload="bake", workspace=str(shed))
+    offered = {"recall_result", "list_tasks", "open_task"}
+    assert offered < within(memory, named, tools)
+    assert not offered & within(memory, Identity(), tools)
+    within(memory, Identity(offload="bake"), tour)
+    within(memory, Identity(), none)
+    assert memory.workspaces() == (), "reading makes no folder known"
+
+
+@pytest.mark.promise("mcp.resources")
 def test_an_empty_memory_has_a_prompt(memory: Memory) -> None:
     assert (
         within(memory, Identity(), lambda client: asked(client, "x")) == "(nothing is remembered)"

@@ -8,6 +8,10 @@ import pytest
 import typer
 
 from memstrata.interfaces.cli import app, reference, verbs
+from memstrata.interfaces.mcp.resources import KINDS
+from memstrata.pipelines.offload import TOOLS as OFFLOAD
+from memstrata.prompts.team_document import TOOL
+from memstrata.prompts.tools import TOOLS
 from memstrata.routes import ROUTES, all_verbs
 from memstrata.settings import KEYS
 
@@ -39,3 +43,6 @@ def test_every_verb_has_a_cell_for_each_door_or_a_reason() -> None:
     page = (DOCS / "verbs.md").read_text("utf-8")
     for route in ROUTES:
         assert f"`{route.method} {route.path}`" in page
+    assert set(verbs.MCP) <= set(all_verbs())
+    offered = {tool.name for tool in TOOLS} | set(OFFLOAD) | {TOOL, "memory_context"}
+    assert set(verbs.MCP.values()) == offered | {kind.template for kind in KINDS}

@@ -19,7 +19,7 @@ from memstrata.domain import checks
 from memstrata.domain.memory import Type, parse_type
 from memstrata.domain.scope import View
 from memstrata.errors import Corrupt, Invalid, MemstrataError, Unavailable
-from memstrata.pipelines import apply, lanes, read, recall
+from memstrata.pipelines import apply, lanes, portrait, read, recall
 from memstrata.pipelines.bind import Workspace
 from memstrata.pipelines.recall import Asker
 from memstrata.pipelines.world import World
@@ -34,6 +34,9 @@ _MESSAGE: Final = 1_000_000
 """Characters of a message that are looked at."""
 RESOURCE: Final = "memstrata://memories"
 """The name under which a memory that was read as a resource is listed."""
+PERSONA: Final = "memstrata://persona"
+SCENES: Final = "memstrata://scenes"
+"""The same for the persona, and for a scene."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,39 @@ class Tools:
         """
         wanted = checks.ref("id", id)
         return self._answered(RESOURCE, lambda reader: self._whole(reader, wanted))
+
+    def persona(self) -> ToolAnswer:
+        """Who the person is and how to work with them, each line with what it rests on; "" while that is unknown.
+
+        Raises:
+            Denied: memory is switched off.
+            Corrupt: what is known of its versions cannot be read.
+        """
+
+        def find(reader: Reader) -> _Found:
+            found = portrait.persona_of(reader.world, reader.view.realm)
+            pieces = [(one.section, one.text, one.cites) for one in found.lines]
+            return _Found(texts.cited("Persona", pieces) if pieces else "", _cites(pieces))
+
+        return self._answered(PERSONA, find)
+
+    def scene(self, name: str) -> ToolAnswer:
+        """The scene of that name, or id, each paragraph with what it rests on.
+
+        Raises:
+            Invalid: `name` is none.
+            NotFound: there is none that the caller sees.
+            Denied: memory is switched off.
+            Corrupt: what is known of its versions cannot be read.
+        """
+        wanted = checks.identity("name", name)
+
+        def find(reader: Reader) -> _Found:
+            found = portrait.scene_named(reader.world, reader.view, wanted)
+            pieces = [(one.section, one.text, one.cites) for one in found.paragraphs]
+            return _Found(texts.cited(found.name, pieces), _cites(pieces))
+
+        return self._answered(SCENES, find)
 
     def search_conversations(
         self, query: str, limit: int = LIMIT, session: str | None = None
@@ -298,6 +334,10 @@ def _arguments(name: str, given: object) -> dict[str, Any]:
         if one not in chosen:
             raise Invalid(one, "is missing")
     return chosen
+
+
+def _cites(pieces: Sequence[tuple[str, str, tuple[str, ...]]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(id for _, _, ids in pieces for id in ids))
 
 
 def _query(value: object) -> str:

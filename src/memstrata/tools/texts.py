@@ -138,6 +138,19 @@ def _said(voice: Voice, one: Message) -> str:
     return f"{times.short(one.said_at)}Z" if one.said_at else voice.say("time unknown")
 
 
+def cited(title: str, pieces: Iterable[tuple[str, str, tuple[str, ...]]]) -> str:
+    """(section, text, ids that it rests on) as lines below their headings, the ids in square brackets."""
+    lines = [f"# {inject.safe(title)}"]
+    under = ""
+    for section, text, ids in pieces:
+        if section != under:
+            under = section
+            lines.append(f"\n## {inject.safe(section)}")
+        marks = "".join(f" [{id}]" for id in ids)
+        lines.append(f"- {_quoted(text)}{marks}")
+    return "\n".join(lines)
+
+
 def whole(voice: Voice, row: Stored, record: Record) -> str:
     """A memory whole, between its tags, under a warning for each thing that is not as it should be."""
     about = {"id": record.id, "scope": record.scope, "type": record.type, "status": record.status}

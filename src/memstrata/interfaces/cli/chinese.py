@@ -601,15 +601,20 @@ _AGENTS: Final = {
         "通过标准输入输出提供 MCP：智能体读取记忆的工具。"
     ),
     "the session that calls are listed under": "调用记在哪个会话名下",
+    "the agent session whose archived tool results and tasks it may read, too": (
+        "还可读取其归档工具结果和任务的智能体会话"
+    ),
+    "List the conversations, what was said in one, or what agents read by their tools.": (
+        "列出对话、某个对话的内容，或智能体通过工具读取了什么。"
+    ),
+    "of this session": "属于这个会话",
+    "what agents read by their tools, newest first; no texts": (
+        "智能体通过工具读取的内容，最新的在前；不含正文"
+    ),
     "mcp": "MCP 服务",
     "speaking MCP on stdin and stdout, for a client; Ctrl-C ends it": (
         "正在标准输入输出上说 MCP，供客户端使用；按 Ctrl-C 结束"
     ),
-    "Show what agents read by their tools, newest first: who, when, which ids; never a text.": (
-        "显示智能体通过工具读取了什么，最新的在前：谁、何时、哪些 id；从不含正文。"
-    ),
-    "what agents read by their tools (the default)": "智能体通过工具读取的内容（默认）",
-    "only calls of this session": "只看这个会话的调用",
     "no read": "没有读取记录",
     "caller": "调用者",
     "outcome": "结果",
@@ -682,6 +687,9 @@ _SERVER: Final = {
         "通过 HTTP 提供数据目录，直到被要求结束；其间也处理后台工作。"
     ),
     "memstrata serves {url}": "memstrata 正在提供服务：{url}",
+    "without MCP at /mcp: it needs pip install 'memstrata[mcp]'": (
+        "未在 /mcp 提供 MCP：需要 pip install 'memstrata[mcp]'"
+    ),
     "no longer served: {url}": "已停止服务：{url}",
     "what it lets its bearer do": "持有者可做什么",
     "what it is for; told by token list": "用途；token list 会显示",
@@ -696,12 +704,7 @@ _SERVER: Final = {
     "revoked: {id}": "已撤销：{id}",
     "made": "创建时间",
     "role": "角色",
-    "Look at the workspaces.": "查看工作区。",
-    "List the workspaces that are bound to the home.": "列出已绑定到数据目录的工作区。",
     "the id of a conversation (else all are listed)": "对话的编号（否则列出全部）",
-    "List the conversations, or what was said in one, oldest first.": (
-        "列出对话，或某个对话的内容，最旧的在前。"
-    ),
     "key": "键",
     "name": "名称",
     "folder": "文件夹",

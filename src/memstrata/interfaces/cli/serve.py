@@ -52,6 +52,9 @@ def serve(
 
     with door.host() as memory, _access_log(), Server(memory, host=host, port=port) as server:
         sys.stderr.write(f"{line(say('memstrata serves {url}', url=server.url))}\n")
+        if not server.has_mcp:
+            without = say("without MCP at /mcp: it needs pip install 'memstrata[mcp]'")
+            sys.stderr.write(f"{say('note')}: {without}\n")
         sys.stderr.flush()
         interrupted = _until_told(server)
     if interrupted:

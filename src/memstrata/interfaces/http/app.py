@@ -42,6 +42,11 @@ class Served:
         doorkeeper = Doorkeeper(hosted, loopback=loopback)
         self.app: App = Guard(inner, hosted, doorkeeper, self._metrics, long)
 
+    @property
+    def has_mcp(self) -> bool:
+        """Whether MCP is served, too: its extra is installed."""
+        return bool(self._mounted.routes)
+
     def running(self) -> AbstractAsyncContextManager[None]:
         """What runs while it is served; entered and left in the task that serves."""
         return self._mounted.running()

@@ -95,6 +95,11 @@ class Server:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
+    @property
+    def has_mcp(self) -> bool:
+        """Whether MCP is served, too, at `/mcp`."""
+        return self._served.has_mcp
+
     def __enter__(self) -> Self:
         self.start()
         return self

@@ -9,6 +9,7 @@ from memstrata.domain.team_document import Visibility
 from memstrata.errors import Denied
 from memstrata.interfaces.mcp.identity import Identity
 from memstrata.memory import Verbs
+from memstrata.offload import OffloadSession
 from memstrata.pipelines.bind import Workspace
 from memstrata.team_document import MemoryDocument
 from memstrata.tools import Tools
@@ -35,17 +36,41 @@ class Caller:
             Invalid: something of the identity is wrong.
             Denied: it is of another space.
         """
-        one = self.identity
-        if one.space != self.memory.space:
-            raise Denied("this server keeps another space")
+        one, owner = self.identity, self.owner
         return self.memory.tools(
             session=one.session,
             workspace=one.workspace,
             agent=one.agent,
-            user=one.owner,
+            user=owner,
             caller=f"{CHANNEL} {self.client}".strip(),
             language=self.language,
         )
+
+    @property
+    def owner(self) -> str | None:
+        """Whose memory it is, None for the memory's own.
+
+        Raises:
+            Denied: it is of another space.
+        """
+        if self.identity.space != self.memory.space:
+            raise Denied("this server keeps another space")
+        return self.identity.owner
+
+    @property
+    def offload(self) -> OffloadSession | None:
+        """The agent session whose archived results and tasks it reads; None: none was named.
+
+        Raises:
+            Invalid: a session that is none.
+            Denied: memory is switched off, or it is of another space.
+        """
+        session, owner = self.identity.offload, self.owner
+        if session is None:
+            return None
+        where = self.workspace
+        root = None if where is None else where.root
+        return self.memory.offload(session, workspace=root, user=owner)
 
     @property
     def workspace(self) -> Workspace | None:

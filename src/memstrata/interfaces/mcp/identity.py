@@ -16,6 +16,7 @@ _HEADERS: Final = {
     "workspace": b"x-memstrata-workspace",
     "agent": b"x-memstrata-agent",
     "session": b"x-memstrata-session",
+    "offload": b"x-memstrata-offload",
 }
 
 
@@ -24,7 +25,8 @@ class Identity:
     """A caller: whose memory, and where, as which agent and in which session it works.
 
     `owner` None is the memory's own. `workspace` is the path of a folder, which is not made known to the
-    home by reading; `may_write`: whether `update_memory` is offered at all.
+    home by reading; `offload` is the agent session whose archived results and tasks it may read;
+    `may_write`: whether `update_memory` is offered at all.
     """
 
     owner: str | None = None
@@ -32,6 +34,7 @@ class Identity:
     workspace: str | None = None
     agent: str | None = None
     session: str | None = None
+    offload: str | None = None
     may_write: bool = True
 
 
@@ -45,7 +48,7 @@ def of_request(memory: Verbs) -> Identify:
 
     Without that it is the memory's own owner, as whom only loopback may call; workspace, agent and
     session then come from the headers `X-Memstrata-Workspace` (the id or root of a workspace that the
-    home knows), `-Agent` and `-Session`.
+    home knows), `-Agent`, `-Session` and `-Offload`.
     """
 
     def identify(scope: Scope) -> Identity:
@@ -55,7 +58,12 @@ def of_request(memory: Verbs) -> Identify:
         given = {name: _header(scope, header) for name, header in _HEADERS.items()}
         named = given["workspace"]
         root = None if named is None else _root(memory, named)
-        return Identity(workspace=root, agent=given["agent"], session=given["session"])
+        return Identity(
+            workspace=root,
+            agent=given["agent"],
+            session=given["session"],
+            offload=given["offload"],
+        )
 
     return identify
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
-from memstrata.errors import NotFound
+from memstrata.errors import Denied, NotFound
 from memstrata.interfaces.mcp.caller import Caller
 
 SCHEME: Final = "memstrata://"
@@ -53,6 +54,28 @@ def _team(caller: Caller, name: str) -> str:
     return caller.team(workspace.root).read().memory_md
 
 
+def _persona(caller: Caller, _: str) -> str:
+    return caller.tools.persona().text
+
+
+def _scene(caller: Caller, name: str) -> str:
+    return caller.tools.scene(name).text
+
+
+def _the_persona(caller: Caller) -> tuple[str, ...]:
+    with suppress(Denied):  # memory is switched off; who reads is told so
+        return ("",) if caller.memory.persona(user=caller.owner).lines else ()
+    return ()
+
+
+def _own_scenes(caller: Caller) -> tuple[str, ...]:
+    where = caller.workspace
+    root = None if where is None else where.root
+    with suppress(Denied):
+        return tuple(one.id for one in caller.memory.scenes(workspace=root, user=caller.owner))
+    return ()
+
+
 def _own_workspace(caller: Caller) -> tuple[str, ...]:
     return () if caller.workspace is None else (caller.workspace.id,)
 
@@ -73,6 +96,22 @@ KINDS: Final = (
         "The document that the members of the workspace and their agents keep together.",
         _team,
         _own_workspace,
+    ),
+    Kind(
+        "persona",
+        "",
+        "The person",
+        "Who the person is and how to work with them, each line with the memories it rests on.",
+        _persona,
+        _the_persona,
+    ),
+    Kind(
+        "scenes",
+        "name",
+        "A scene",
+        "What is known of one matter, each paragraph with the memories it rests on.",
+        _scene,
+        _own_scenes,
     ),
 )
 

@@ -24,6 +24,7 @@ from memstrata.interfaces.mcp.caller import Caller, client_name
 from memstrata.interfaces.mcp.identity import Identify
 from memstrata.interfaces.mcp.resources import KINDS, MARKDOWN, Kind
 from memstrata.memory import Verbs
+from memstrata.pipelines import offload
 from memstrata.prompts import team_document
 from memstrata.prompts.template import load
 from memstrata.prompts.tools import TOOLS, Tool
@@ -100,9 +101,12 @@ class Door:
     # -- tools --------------------------------------------------------------------------------
 
     async def _list_tools(self, context: Context, _: object) -> types.ListToolsResult:
-        protocol = await self._for(context, lambda caller: caller.protocol)
-        tools = [_offered(tool) for tool in TOOLS]
-        return types.ListToolsResult(tools=tools + ([_update(protocol)] if protocol else []))
+        def offered(caller: Caller) -> list[types.Tool]:
+            archived = _ARCHIVED if caller.identity.offload is not None else ()
+            protocol = caller.protocol
+            return [*map(_offered, TOOLS), *archived, *([_update(protocol)] if protocol else [])]
+
+        return types.ListToolsResult(tools=await self._for(context, offered))
 
     async def _call_tool(
         self, context: Context, call: types.CallToolRequestParams
@@ -111,6 +115,10 @@ class Door:
         if call.name in (tool.name for tool in TOOLS):
             found = await self._for(context, lambda one: one.tools.call(call.name, arguments))
             return _result(found.text, bool(found.error))
+        if call.name in _TITLES:
+            text = await self._for(context, lambda one: _archived(one, call.name, arguments))
+            if text is not None:
+                return _result(text, False)
         if call.name == team_document.TOOL:
             answer = await self._for(context, lambda one: _updated(one, arguments))
             if answer is not None:
@@ -155,6 +163,22 @@ class Door:
         return types.GetPromptResult(description=_PROMPT.description, messages=[said])
 
 
+_TITLES: Final = {
+    "recall_result": "Read an archived tool result",
+    "list_tasks": "List the tasks",
+    "open_task": "Show the graph of a task",
+}
+_ARCHIVED: Final = tuple(
+    types.Tool(
+        name=name,
+        title=title,
+        description=offload.TOOLS[name]["description"],
+        input_schema=offload.TOOLS[name]["parameters"],
+        annotations=_READS,
+    )
+    for name, title in _TITLES.items()
+)
+"""Offered where the caller named the agent session that they read."""
 _PROMPT: Final = types.Prompt(
     name=PROMPT,
     title="What is remembered",
@@ -198,6 +222,12 @@ def _offered(tool: Tool) -> types.Tool:
         input_schema=tool.schema,
         annotations=_READS,
     )
+
+
+def _archived(caller: Caller, name: str, arguments: object) -> str | None:
+    """What a tool for the caller's archived results answers; None where it is not offered."""
+    session = caller.offload
+    return None if session is None else session.call(name, arguments)
 
 
 def _update(visibility: Visibility) -> types.Tool:
