@@ -71,6 +71,7 @@ PROMISES: Final[dict[str, str]] = {
     "forget.in-flight": "What other processes have under way writes nothing of it back.",
     "forget.cli": "Forgetting works from the command line, asks first, and needs --yes without a terminal.",
     "forget.deleted": "What was deleted by hand is not drawn again from the same messages.",
+    "forget.layers": "Erasure reaches scenes, persona, candidates, plans, archives, and what was read and answered.",
     "forget.kill": "Killed anywhere in an erasure, the next start carries it out to the last byte.",
     "write.reconcile-idle": "A second reconcile finds nothing to do.",
     "write.cas": "A change made on an old version or on a file edited since is a conflict; nothing is saved.",
