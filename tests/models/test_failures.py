@@ -181,7 +181,7 @@ def test_what_was_set_aside_is_done_on_command(
     check_untouched(memory)
     check_shown(memory, name, failure.problem)
     assert memory.status().degraded == (
-        "1 extraction jobs are set aside: memstrata extract --retry",
+        "1 jobs are set aside: memstrata extract --retry",
     )
     clock.advance(days=30)
     memory.drain()
