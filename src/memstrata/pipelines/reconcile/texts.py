@@ -16,12 +16,9 @@ from memstrata.ports import StoreWrite
 def bring_together(world: World, owner: str, report: Report) -> None:
     """Bring the texts of every chronicle of an owner to what it says, and name files that are left alone."""
     realm = Realm(world.space, owner)
+    _sweep(world, owner, report)
     for group in (*pages.groups(world, owner), layout.PERSONA):
-        folder, log = pages.places(owner, group)
-        swept = world.vault.sweep(log.folder)
-        swept += 0 if group == layout.PERSONA else world.vault.sweep(folder)
-        if swept:
-            report.actions.append(f"removed {swept} temporary files that a killed process left")
+        _, log = pages.places(owner, group)
         try:
             found = pages.look(world, realm, group)
             report.problems.extend(found.problems)
@@ -29,6 +26,15 @@ def bring_together(world: World, owner: str, report: Report) -> None:
                 _carry_out(world, realm, group, report)
         except Corrupt as error:
             report.problems.append(Problem(error.path, error.problem))
+
+
+def _sweep(world: World, owner: str, report: Report) -> None:
+    """Also where the first text of all was being written; a persona's folder is swept with the memories."""
+    folders = [layout.scene_folder(owner, group) for group in pages.groups(world, owner)]
+    folders += [layout.scene_chronicle(owner, layout.GLOBAL).folder]
+    folders += [layout.persona_chronicle(owner).folder]
+    if swept := sum(map(world.vault.sweep, folders)):
+        report.actions.append(f"removed {swept} temporary files that a killed process left")
 
 
 def _carry_out(world: World, realm: Realm, group: str, report: Report) -> None:
