@@ -180,9 +180,7 @@ def test_what_was_set_aside_is_done_on_command(
     assert len(memory.drain().parked) == 1
     check_untouched(memory)
     check_shown(memory, name, failure.problem)
-    assert memory.status().degraded == (
-        "1 jobs are set aside: memstrata extract --retry",
-    )
+    assert memory.status().degraded == ("1 jobs are set aside: memstrata extract --retry",)
     clock.advance(days=30)
     memory.drain()
     assert len(endpoint.requests) == len(failure.replies), "nobody told it to"
