@@ -90,6 +90,7 @@ def commands() -> set[str]:
     return {path.removeprefix(f"{app.NAME} ") for path, _ in reference.leaves(root, app.NAME)}
 
 
+@pytest.mark.usefixtures("_layers")
 @pytest.mark.promise("cli.json")
 @pytest.mark.usefixtures("_layers")
 def test_every_command_answers_with_one_document(
