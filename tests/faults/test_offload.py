@@ -132,7 +132,7 @@ def test_a_full_disk_is_told_and_nothing_is_folded(tmp_path: Path) -> None:
         for place in (
             "vault.stage.write",
             "vault.stage.fsync",
-            "vault.append.before",
+            "vault.publish.before",
             "vault.sync",
         ):
             with failpoints.armed({place: "enospc"}) as fired:
