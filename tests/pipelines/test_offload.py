@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import stat
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.conftest import Open
 from tests.domain.lists import SHAPES, Message, calling, chat
+from tests.domain.test_reclaim import TURN, broken, made
 from tests.doubles import FakeClock
 
 from memstrata import Invalid, Memory, NotFound
 from memstrata.domain.canvas import parse
-from memstrata.domain.window import own_block
+from memstrata.domain.window import own_block, view
 from memstrata.offload import OffloadSession
 
 WINDOW = 2_000
+NUMBERS = count(1)
 
 
 def long(n: int) -> str:
@@ -321,6 +326,35 @@ def test_no_list_raises(memory: Memory, messages: object) -> None:
         assert found == []
     again = session.assemble(chat("UTR"))
     assert len(again) == 3
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(turns=st.lists(TURN, max_size=24), window=st.integers(1_000, 6_000))
+@pytest.mark.promise("offload.laws")
+def test_any_list_is_assembled_the_same_twice(
+    memory: Memory, turns: list[str], window: int
+) -> None:
+    session = memory.offload(f"bake-{next(NUMBERS)}", window=window)
+    messages = made(turns)
+    for at in range(1, len(messages) + 1, 5):
+        sent = session.assemble(messages[:at])
+        assert not session.report.warnings
+        assert session.assemble(messages[:at]) == sent
+    sent = session.assemble(messages)
+    assert broken([one for one in sent if not own_block(one)]) <= broken(messages)
+    kept = session.assemble(sent)
+    assert sum(own_block(one) == "current_task_context" for one in kept) <= 1
+    for _, result in view(messages).results:
+        assert any(session.text(key) == result.text for key in keys_of(session, result.id))
+
+
+def keys_of(session: OffloadSession, id: str) -> list[str]:
+    """The ids under which results of a call are archived."""
+    standing = session._host.standing
+    assert standing is not None
+    return [one.key for one in standing.session.kept if one.call == id]
 
 
 @pytest.mark.promise("offload.limits")
