@@ -204,12 +204,16 @@ class ToolRead:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer that is given again: `digest` is the request's, `tag` the answer's ETag (`""`: none)."""
+    """An answer that is given again: `digest` is the request's, `tag` the answer's ETag (`""`: none).
+
+    `about` is the id of the memory that it tells of, `""` for none.
+    """
 
     digest: str
     status: int
     tag: str
     body: str
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

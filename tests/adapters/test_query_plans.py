@@ -33,6 +33,7 @@ def database() -> apsw.Connection:
         ("reads_of_session", "USING INDEX read_sessions (realm=? AND session=? AND rowid<?)"),
         ("trim_reads", "USING COVERING INDEX read_realms (realm=? AND rowid<?)"),
         ("answered", "USING PRIMARY KEY (realm=? AND key=?)"),
+        ("forget_answers_about", "USING INDEX answer_memories (about=?)"),
         ("forget_answers", "USING INDEX answer_times (at<?)"),
         ("records", "USING INDEX record_versions (key=? AND id=?)"),
     ],

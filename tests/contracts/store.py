@@ -1119,8 +1119,8 @@ class StoreContract:
     def test_an_answer_goes_with_the_memory_it_tells_of(self, store: Store) -> None:
         with store.transaction() as write:
             write.put(row(memory(id="mem_a")))
-            for key, body in (("k1", '{"id":"mem_a"}'), ("k2", '{"id":"mem_b"}')):
-                write.keep_answer(BOB, key, Answered("d", 201, "", body), day(3), day(2))
+            for key, about in (("k1", "mem_a"), ("k2", "mem_b")):
+                write.keep_answer(BOB, key, Answered("d", 201, "", "{}", about), day(3), day(2))
         with store.transaction() as write:
             write.drop(ANNS, "mem_a")
         assert store.answered(BOB, "k1", day(3)) is None

@@ -109,6 +109,7 @@ def test_a_refusal_names_its_gate(wire: Wire) -> None:
 def test_a_bug_is_told_without_its_text(
     remote: Remote, wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    @wraps(Verbs.status)
     def fail(*_: object) -> None:
         raise ZeroDivisionError("something of somebody's")
 

@@ -349,7 +349,7 @@ LIMIT :limit;
 
 -- name: answered
 -- What was answered under an idempotency key of a realm since :since.
-SELECT digest, status, tag, body FROM answers
+SELECT digest, status, tag, body, about FROM answers
 WHERE realm = :realm AND key = :key AND at >= :since;
 
 -- name: answers
@@ -583,8 +583,8 @@ DELETE FROM reads WHERE at < :before AND number IN (
 
 -- name: keep_answer
 -- Keep an answer, in the place of an older one.
-INSERT OR REPLACE INTO answers (realm, key, at, digest, status, tag, body)
-VALUES (:realm, :key, :at, :digest, :status, :tag, :body);
+INSERT OR REPLACE INTO answers (realm, key, at, digest, status, tag, body, about)
+VALUES (:realm, :key, :at, :digest, :status, :tag, :body, :about);
 
 -- name: forget_answers
 -- Forget the answers that are too old to be given again.
@@ -592,7 +592,7 @@ DELETE FROM answers WHERE at < :since;
 
 -- name: forget_answers_about
 -- Forget the answers that tell of a memory which is gone.
-DELETE FROM answers WHERE instr(body, :id) > 0;
+DELETE FROM answers WHERE about = :id;
 
 -- name: enqueue
 -- Add a waiting job, or let the one that waits serve for it; a parked one waits for its command.

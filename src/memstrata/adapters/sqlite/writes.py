@@ -232,7 +232,7 @@ class Writes(Reads):
         db = self._open()
         db.all("forget_answers", {"since": times.stamp(since)})
         values = {"realm": self._number(realm, "realm", ""), "key": key, "at": times.stamp(now)}
-        about = {"digest": answer.digest, "status": answer.status}
+        about = {"digest": answer.digest, "status": answer.status, "about": answer.about}
         db.all("keep_answer", {**values, **about, "tag": answer.tag, "body": answer.body})
 
     def enqueue(

@@ -97,7 +97,8 @@ class Desk:
                 return _reply(found.status, found.tag, found.body.encode())
             reply = self._done(request)
             tag = reply.headers.get("ETag", "")
-            kept = Answered(request.digest, reply.status, tag, reply.body.decode())
+            body = reply.body.decode()
+            kept = Answered(request.digest, reply.status, tag, body, _about(body))
             self._hosted.keep_answer(asker, key, kept)
         return reply
 
@@ -175,6 +176,12 @@ def _called(verbs: Verbs, request: Request, given: dict[str, Any]) -> tuple[Any,
     document.shown = _shown(request.headers.get(SHOWN.lower()))
     value = sent(getattr(document, route.name)(**own), document)
     return value, document.shown
+
+
+def _about(body: str) -> str:
+    """The id of the memory that an answer tells of; `""` for none."""
+    found = json.loads(body) if body else {}
+    return str(found.get("id", ""))
 
 
 def _shown(said: str | None) -> int | None:
