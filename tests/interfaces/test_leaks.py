@@ -77,7 +77,13 @@ def town(tmp_path: Path, clock: FakeClock) -> Iterator[Town]:
     people: list[Person] = []
     projects: dict[str, tuple[Path, str]] = {}
     with ExitStack() as stack:
-        settings = {"timezone": "UTC", "server.requests_per_second": 0, "server.access_log": False}
+        settings = {
+            "timezone": "UTC",
+            "server.requests_per_second": 0,
+            "server.access_log": False,
+            "scenes.enabled": True,
+            "persona.enabled": True,
+        }
         first = stack.enter_context(
             Memory.open(tmp_path / "local", background=False, settings=settings, clock=clock)
         )
@@ -101,6 +107,10 @@ def town(tmp_path: Path, clock: FakeClock) -> Iterator[Town]:
             opened.add(name="kiln", description=f"Project {mark}", scope="project", workspace=place)
             projects[space] = place, mark
             people += [_settled(hosted, space, owner, marks) for owner in OWNERS]
+            for one in people:
+                if one.space == space:
+                    one.verbs.request_scenes()
+            opened.drain()
         yield Town(tuple(people), projects, store, heard)
 
 
@@ -127,6 +137,11 @@ def _settled(hosted: Hosted, space: str, owner: str, marks: Iterator[str]) -> Pe
     for agent, own in agents.items():
         made = verbs.add(name="way", description=f"Way {own}", scope="agent", agent=agent)
         ids.append(made.id)
+    verbs.tools(session="chat").recall_memory(ids[0])
+    verbs.alias(f"hut {mark}", of=mark)
+    verbs.edit_persona(f"## Base facts\n- Keeps {mark}\n")
+    task = verbs.offload("task")
+    task.record(f"call-{mark.upper()}", "look", {"at": mark}, f"It is {mark}")
     chat = verbs.session("chat")
     said = [{"role": "user", "id": f"m-{mark}", "content": f"I live in {mark}. My key: {mark}"}]
     chat.commit(said)
@@ -183,6 +198,36 @@ def question(
         "status": verbs.status,
         "private": lambda: verbs.private().read(),
         "private history": lambda: verbs.private().history(),
+        "candidates": lambda: verbs.candidates(**view),
+        "reads": lambda: verbs.reads(session=chance.choice([None, "chat"]), limit=limit),
+        "entities": lambda: verbs.entities(**view),
+        "scenes": lambda: verbs.scenes(workspace=view["workspace"]),
+        "scene": lambda: verbs.scene("about-the-person", workspace=view["workspace"]),
+        "scene versions": lambda: verbs.scene_versions(workspace=view["workspace"]),
+        "persona": verbs.persona,
+        "persona file": verbs.persona_file,
+        "persona versions": verbs.persona_versions,
+        "estimate": verbs.estimate,
+        "tasks": lambda: verbs.tasks(session=chance.choice([None, "task"])),
+        "result": lambda: verbs.recall_result(f"call-{me.mark.upper()}"),
+        "another's result": lambda: verbs.recall_result(
+            f"call-{other.mark.upper()}", session=chance.choice([None, "task"])
+        ),
+        "their result by a tool": lambda: verbs.offload("task").call(
+            "recall_result", {"ref": f"call-{other.mark.upper()}"}
+        ),
+        "what would be forgotten": lambda: verbs.forget(
+            entity=other.mark.upper(), dry_run=True, **view
+        ),
+        "what would go with a session": lambda: verbs.forget(session="chat", dry_run=True, **view),
+        "tool": lambda: verbs.tools(session="chat", **view).call(
+            chance.choice(["recall_memory", "trace_memory"]), {"id": id}
+        ),
+        "persona by a resource": lambda: verbs.tools(session="chat", **view).persona(),
+        "forget": lambda: verbs.forget(ids=[id], **view),
+        "resolve": lambda: verbs.resolve(id, take="ours", **view),
+        "confirm": lambda: verbs.confirm(id, digest="x", **view),
+        "reject": lambda: verbs.reject(id, **view),
         "get": lambda: verbs.get(id, **view),
         "history": lambda: verbs.history(id, **view),
         "diff": lambda: verbs.diff(id, 1, **view),
@@ -196,7 +241,10 @@ def question(
     return calls[name], name, foreign(town, me, agent, project), id
 
 
-BY_ID: Final = ("get", "history", "diff", "trace", "edit", "archive", "restore", "delete")
+BY_ID: Final = (
+    *("get", "history", "diff", "trace", "edit", "archive", "restore", "delete"),
+    *("forget", "resolve", "confirm", "reject"),
+)
 
 
 def told(call: Callable[[], object]) -> str:
@@ -224,6 +272,9 @@ def ask(town: Town, seed: int, rounds: int) -> None:
 
 @pytest.mark.promise("http.leaks")
 def test_nothing_of_anothers_comes_back(town: Town) -> None:
+    for one in town.people:
+        own = (one.verbs.scenes, one.verbs.persona, one.verbs.entities)
+        assert all(one.mark in told(call) for call in own), "there is something that could leak"
     ask(town, 20_260_314, ROUNDS)
     counted = [
         (one.verbs.status().memories["active"], one.verbs.status().messages) for one in town.people
@@ -267,7 +318,7 @@ def test_a_foreign_id_answers_byte_for_byte_as_none(town: Town) -> None:
         for me in here:
             for other in town.people:
                 if other is not me:
-                    for id in (*other.ids, *other.messages):
+                    for id in (*other.ids, *other.messages, f"call-{other.mark.upper()}"):
                         _same(wires_[me.owner], id)
         admin = here[0].verbs.create_token(role="admin", user="ops")
         assert Wire(server.url, admin.secret)("GET", "/v1/memories?user=ana").status == 200
@@ -286,6 +337,13 @@ def _same(wire: Wire, id: str) -> None:
         ("DELETE", "/v1/memories/{id}", None),
         ("GET", "/v1/trace?id={id}", None),
         ("GET", "/v1/trace?id={id}&session=chat", None),
+        ("POST", "/v1/memories/{id}/resolve", {"take": "ours"}),
+        ("POST", "/v1/candidates/{id}/confirm", {"digest": "x"}),
+        ("POST", "/v1/candidates/{id}/reject", None),
+        ("GET", "/v1/scene?name={id}", None),
+        ("GET", "/v1/results?ref={id}", None),
+        ("GET", "/v1/offload/recall?session=task&ref={id}", None),
+        ("GET", "/v1/offload/text?session=task&ref={id}", None),
     )
     for method, path, document in requests:
         foreign = wire(method, path.format(id=id), document)
@@ -359,4 +417,10 @@ def _about(verbs: Verbs, id: str) -> tuple[Callable[[], object], ...]:
         lambda: verbs.archive(id),
         lambda: verbs.restore(id),
         lambda: verbs.delete(id),
+        lambda: verbs.forget(ids=[id], dry_run=True),
+        lambda: verbs.resolve(id, take="ours"),
+        lambda: verbs.confirm(id, digest="x"),
+        lambda: verbs.reject(id),
+        lambda: verbs.scene(id),
+        lambda: verbs.recall_result(id),
     )

@@ -44,7 +44,7 @@ def test_a_session_is_named_by_a_header(remote: Remote) -> None:
     for owner, said in (("ana", b'"warm"'), ("ben", b"no ref 'c1' here")):
         wire = Wire(remote.server.url, as_token(remote, "reader", owner))
         document = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-        document["params"] = {"name": "recall_result", "arguments": {"ref": "c1"}}  # type: ignore[assignment]
+        document["params"] = {"name": "recall_result", "arguments": {"ref": "c1"}}
         both = "application/json, text/event-stream"
         found = wire("POST", "/mcp", document, Accept=both, X_Memstrata_Offload="bake")
         wire.close()
