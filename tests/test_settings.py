@@ -367,7 +367,7 @@ def test_a_workspace_may_not_loosen(home: Path, tmp_path: Path, key: str) -> Non
 
 
 FREE = {"quota.user", "quota.project", "quota.agent", "quota.episodic", "recall.max_tokens"} | {
-    *("capture.exclude", "gates.patterns", "gates.transient"),
+    *("capture.exclude", "entities.aliases", "gates.patterns", "gates.transient"),
     *("consolidation.enabled", "consolidation.threshold", "consolidation.interval_days"),
 }
 

@@ -121,7 +121,8 @@ def test_every_prompt_file_can_be_used(id: str) -> None:
     prompt = load(id)
     assert prompt.answer in {*FORMS, "any"}
     assert prompt.version >= 1
-    assert "JSON" in prompt.user  # OpenAI's JSON mode refuses a prompt without the word
+    if prompt.answer in FORMS:  # OpenAI's JSON mode refuses a prompt without the word
+        assert "JSON" in prompt.user
     assert ToktokTokenizer().count(prompt.system + prompt.user) < 700
 
 
