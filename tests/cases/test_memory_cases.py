@@ -189,13 +189,17 @@ def test_m8_twenty_memories_and_another_embedder(open_memory: Open) -> None:
 def test_m9_forgotten_is_absent_everywhere(
     open_memory: Open, text: str, word: str, ask: str
 ) -> None:
-    """From words, meaning, entities, recall, why, history, trace and every byte of the home."""
-    memory = open_memory(settings={"embedding.model": ""})
+    """From words, meaning, entities, scenes, persona, recall, why, history, trace, every byte of the home."""
+    layers = {"scenes.enabled": True, "persona.enabled": True}
+    memory = open_memory(settings={"embedding.model": "", **layers})
     say(memory, "one", text, on="2025-03-01")
     kept = memory.add(name="depot", description=f"{word} 9 is the depot", entities=[word, "Mira"])
     other = memory.add(name="Mira", description="Mira keeps the keys", entities=["Mira"])
     memory.drain()
+    assert any(word in one.text for scene in memory.scenes() for one in scene.paragraphs)
+    assert any(word in one.text for one in memory.persona().lines)
     receipt = memory.forget(entity=word, verify=True)
+    assert receipt.counts["texts"] == 4
     assert receipt.counts["messages"] == 1
     assert receipt.counts["memories"] >= 1
     assert receipt.counts["vectors"] >= 2
@@ -210,6 +214,11 @@ def test_m9_forgotten_is_absent_everywhere(
     with pytest.raises(NotFound):
         memory.history(kept.id)
     assert all(word not in row.verdict.name + row.verdict.reason for row in memory.why().items)
+    assert traces(memory.home, word) == []
+    memory.drain()
+    assert [one.text for scene in memory.scenes() for one in scene.paragraphs] == [
+        other.description
+    ]
     assert traces(memory.home, word) == []
 
 

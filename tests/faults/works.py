@@ -219,7 +219,7 @@ def forget_layers(home: Path, say: Say) -> None:
         for given in ({"entity": MINE}, {"session": MINE}):
             with suppress(NotFound):
                 memory.forget(**given)  # type: ignore[arg-type]
-            say(f"forgot {next(iter(given))}")
+        say("forgot moor")
 
 
 def layers(home: Path, say: Say) -> None:
@@ -313,7 +313,12 @@ FORGOTTEN = ("Harrow", "stands by the river")
 """Words of which nothing may be left once all is forgotten."""
 
 
-LEFT = {"food": '"session": "food"', "Harrow": "Harrow", "mill": "stands by the river"}
+LEFT = {
+    "food": '"session": "food"',
+    "Harrow": "Harrow",
+    "mill": "stands by the river",
+    "moor": "Quarrymoor",
+}
 """What no file may hold once it was said to be forgotten."""
 
 

@@ -118,6 +118,43 @@ def test_what_is_put_back_goes_again(before: Path, whole: Path, folder: str) -> 
         assert faults(memory) == []
 
 
+@pytest.mark.promise("forget.layers")
+@pytest.mark.promise("forget.bytes")
+def test_temporary_files_of_killed_processes_go_too(whole: Path) -> None:
+    """Not only at the next start: the process that forgets goes on, perhaps."""
+    with opened(whole) as memory:
+        places = ("scenes/_global", "backups/scenes", "candidates/user", "plans", "memory/user")
+        for place in (*places, f"offload/{MINE}/refs", "records"):
+            name = ".x.md.999999999-0.tmp~"
+            (whole / place / name).write_text(f"of {MINE}")
+        memory.forget(session=MINE)
+        memory.forget(entity=MINE)
+        assert traces(whole, MINE) == []
+
+
+@pytest.mark.promise("forget.receipt")
+def test_names_that_a_person_joined_are_named(whole: Path) -> None:
+    with opened(whole) as memory:
+        memory.alias(MINE, of="the moor")
+        receipt = memory.forget(entity=MINE)
+        assert ("document", "aliases.json") in [(o.why, o.what) for o in receipt.not_reached]
+
+
+@pytest.mark.promise("forget.layers")
+def test_no_tool_tells_of_it(whole: Path) -> None:
+    with opened(whole) as memory:
+        ids = [one.id for one in memory.list(text=MINE).items]
+        memory.forget(entity=MINE)
+        memory.forget(session=MINE)
+        tools = memory.tools(session="three")
+        for name in ("search_memory", "search_conversations"):
+            told = tools.call(name, {"query": "Where does the user work, and have a boat?"})
+            assert (told.error, MINE in told.text) == ("", False)
+        for id in ids:
+            for name in ("recall_memory", "trace_memory"):
+                assert tools.call(name, {"id": id}).error == "not_found"
+
+
 # -- scenes and persona ----------------------------------------------------------------------------
 
 

@@ -108,12 +108,12 @@ def forget(
         secret = graves.secret_of(world)
         stone, erasure = _decided(world, view, wanted, secret)
         stones = Tombstones(secret).with_stones([stone])
-        return replace(_receipt(world, erasure, stones), dry_run=True)
+        return replace(_receipt(world, wanted, erasure, stones), dry_run=True)
     with world.vault.exclusive():
         apply.refuse_half_done(world, realm.owner)
         secret = world.vault.secret(tombstones.SECRET)
         stone, erasure = _decided(world, view, wanted, secret)
-        receipt = _receipt(world, erasure, Tombstones(secret).with_stones([stone]))
+        receipt = _receipt(world, wanted, erasure, Tombstones(secret).with_stones([stone]))
         carried = erasing.bury(world, realm, stone, erasure)
     with erasing.begun():
         for row in _rows(erasure):
@@ -335,13 +335,13 @@ def _united(one: Stone, other: Stone) -> Stone:
 # -- the receipt -----------------------------------------------------------------------------------
 
 
-def _receipt(world: World, erasure: Erasure, stones: Tombstones) -> Receipt:
+def _receipt(world: World, wanted: Wanted, erasure: Erasure, stones: Tombstones) -> Receipt:
     return Receipt(
         dry_run=False,
         counts=_counts(world, erasure, stones),
         erased=tuple(sorted(one.id for one in erasure.gone)),
         changed=tuple(sorted(one.after.id for one in erasure.kept)),
-        not_reached=tuple(_unreached(world, erasure)),
+        not_reached=(*_joined(world, wanted, erasure.realm), *_unreached(world, erasure)),
     )
 
 
@@ -388,6 +388,16 @@ def _unreached(world: World, erasure: Erasure) -> Iterator[Unreached]:
     if world.sight is not None and world.sight.embedder.remote:
         yield Unreached("embedder", world.sight.embedder.key)
     yield Unreached("copies")
+
+
+def _joined(world: World, wanted: Wanted, realm: Realm) -> Iterator[Unreached]:
+    """The names that a person joined, where what was asked for is one: they are theirs."""
+    place = layout.aliases(realm.owner)
+    if wanted.entity is None or world.vault.stat(place) is None:
+        return
+    text = world.vault.read(place)[0].decode(errors="replace")
+    if domain.mentions(wanted.entity, text):
+        yield Unreached("document", str(place))
 
 
 def _roots(erasure: Erasure) -> list[str]:
@@ -444,7 +454,7 @@ def _looked(
     ]
     return replace(
         receipt,
-        not_reached=(*more, *receipt.not_reached),
+        not_reached=tuple(dict.fromkeys((*more, *receipt.not_reached))),
         verified=seen if verify else None,
     )
 

@@ -352,7 +352,12 @@ def emptied(owner: str, removed: Iterable[Place]) -> Iterator[Place]:
     root = layout.offload_root(owner)
     gone = [one.folder for one in removed if one.name == IDENTITY and one.folder.folder == root]
     for folder in gone:
-        yield from (folder.within(REFS), folder.within(GRAPHS), folder)
+        yield from (*inner(folder), folder)
+
+
+def inner(folder: Place) -> tuple[Place, Place]:
+    """The folders within a session's."""
+    return folder.within(REFS), folder.within(GRAPHS)
 
 
 def forgotten(world: World, realm: Realm, stones: Tombstones) -> Iterator[OffloadHead]:

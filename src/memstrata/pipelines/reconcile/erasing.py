@@ -23,7 +23,14 @@ from memstrata.domain.tombstones import Stone, Tombstones
 from memstrata.errors import Corrupt, Invalid, NotFound, OutcomeUnknown, Unavailable
 from memstrata.pipelines import apply, bind, graves, sessions, swap
 from memstrata.pipelines.apply import Target
-from memstrata.pipelines.reconcile import files, forgotten, lines, messages, shards
+from memstrata.pipelines.reconcile import (
+    files,
+    forgotten,
+    holdings,
+    lines,
+    messages,
+    shards,
+)
 from memstrata.pipelines.reconcile.forgotten import (
     FORGET,
     LESS,
@@ -462,12 +469,11 @@ def _files(world: World, erasure: Erasure, work: _Work) -> None:
     failpoints.hit("forget.published")
     rows = [one.row for one in erasure.gone if one.row is not None]
     there = [row.place for row in rows if bind.is_there(world, row.place.root)]
-    owner = erasure.realm.owner
     for place in (*there, *work.emptied):
         _remove(world, place, work)
         folders.add(place.folder)
-    for log in LOGS:
-        world.vault.sweep(layout.log_folder(owner, log))
+    for folder in dict.fromkeys(holdings.folders(world, erasure.realm)):
+        world.vault.sweep(folder)
     world.vault.sync(sorted(folders))
     for folder in sessions.emptied(erasure.realm.owner, work.emptied):
         world.vault.remove_folder(folder)  # it is called as the session was

@@ -302,6 +302,21 @@ def _offload(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -
     return Becomes(found)
 
 
+def folders(world: World, realm: Realm) -> Iterator[Place]:
+    """The folders in which a killed process may have left a temporary file with words of an owner."""
+    yield from (layout.log_folder(realm.owner, log) for log in LOGS)
+    yield layout.kept_plan(realm.owner, "none").folder
+    for key in _candidate_keys(world, realm):
+        yield layout.candidates_folder(key)
+        if key.scope != "project":
+            yield layout.memory_folder(key)
+    for whose, group in _groups(world, realm):
+        folder, log = pages.places(whose.owner, group)
+        yield from (folder, log.folder)
+    for folder, _, _ in sessions.made(world, realm.owner):
+        yield from (folder, *sessions.inner(folder))
+
+
 HOLDINGS: Final = (
     Holding("texts", _texts, returns=True),
     Holding("candidates", _candidates, returns=True),
