@@ -107,7 +107,7 @@ def _given(name: str, arguments: object) -> Mapping[str, Any]:
 
 
 def _recall(world: World, host: Host, given: Mapping[str, Any]) -> str:
-    return reading.recall(world, host, given.get("ref"), **_without(given, "ref"))
+    return str(reading.recall(world, host, given.get("ref"), **_without(given, "ref")))
 
 
 def _list(world: World, host: Host, given: Mapping[str, Any]) -> str:
