@@ -7,7 +7,8 @@ every deed the engine must say the same, find only what is valid, and have nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -124,6 +125,7 @@ class Truth(RuleBasedStateMachine):
         self.facts: dict[str, Fact] = {}
         self.pending: dict[str, list[tuple[str, str, datetime, str]]] = {o: [] for o in OWNERS}
         self.deleted: dict[str, Fact] = {}
+        self.forgotten: list[Fact] = []
         self.number = 0
 
     # -- the engine ------------------------------------------------------------------------------
@@ -437,6 +439,68 @@ class Truth(RuleBasedStateMachine):
         with suppress(FileNotFoundError):
             self.aside(fact).unlink()
 
+    # -- forgetting ------------------------------------------------------------------------------
+
+    @precondition(lambda self: any(not one.away for one in self.facts.values()))
+    @rule(index=st.integers(0, 99), verify=st.booleans())
+    def forget(self, index: int, verify: bool) -> None:
+        """Forget a memory and what it was drawn from, to the last byte."""
+        self.clock.advance(minutes=1)
+        fact = self.chosen(index)
+        if any(one.away for one in self.facts.values() if one.owner == fact.owner):
+            return  # a file that is put back by hand names what came after it
+        receipt = self.memory.forget(ids=[fact.id], user=fact.owner, verify=verify)
+        assert receipt.erased == (fact.id,)
+        assert receipt.counts["messages"] == len(self.said(fact))
+        assert receipt.verified is None or receipt.verified.clean
+        self.gone(fact.owner, {fact.id})
+
+    @rule(owner=st.sampled_from(OWNERS))
+    def forget_session(self, owner: str) -> None:
+        """Forget all that was said, and what was drawn from it; what was typed stays."""
+        self.clock.advance(minutes=1)
+        if any(one.away for one in self.facts.values() if one.owner == owner):
+            return
+        every = {**self.facts, **self.deleted}.values()
+        drawn = {one.id for one in every if one.owner == owner and self.said(one)}
+        try:
+            receipt = self.memory.forget(session="chat", user=owner)
+        except NotFound:
+            assert not drawn
+            assert not self.pending[owner]
+            return
+        assert set(receipt.erased) == drawn
+        self.pending[owner].clear()
+        self.gone(owner, drawn)
+
+    def said(self, fact: Fact) -> frozenset[str]:
+        """Every message that any version of a memory was drawn from."""
+        every = (fact.text, *fact.versions.values())
+        return frozenset().union(*(text.sources for text in every))
+
+    def gone(self, owner: str, ids: set[str]) -> None:
+        """These are forgotten: what they took the place of stays ended, and names the next that is left."""
+        going: dict[str, Fact] = {}
+        for key in (f"{owner}/{id}" for id in ids):
+            fact = self.facts.pop(key, None) or self.deleted.pop(key)
+            going[fact.id] = fact
+        self.forgotten += going.values()
+        for one in [one for one in self.facts.values() if one.owner == owner]:
+            if one.by in going:
+                while one.by in going:
+                    one.by = going[one.by].by
+                one.next(self.now)
+        for one in (*self.facts.values(), *self.deleted.values()):
+            if one.owner == owner:
+                self.lose_versions(one, going)
+
+    def lose_versions(self, fact: Fact, going: Collection[str]) -> None:
+        """The versions that named what is forgotten are no part of a history any more."""
+        lines = self.memory.history(fact.id, user=fact.owner)
+        told = {line.version for line in lines}
+        fact.versions = {n: text for n, text in fact.versions.items() if n in told}
+        assert not any(id in line.why for line in lines for id in going)
+
     # -- the files -------------------------------------------------------------------------------
 
     def path(self, fact: Fact) -> Path:
@@ -583,7 +647,10 @@ class Truth(RuleBasedStateMachine):
         """Versions are counted without a gap; another owner is told that there is no such id."""
         for one in list(self.facts.values())[-3:]:
             lines = self.memory.history(one.id, user=one.owner)
-            assert sorted({line.version for line in lines}) == list(range(1, one.version + 1))
+            told = {line.version for line in lines}
+            assert (told, max(told)) == (set(one.versions), one.version)
+            if not self.forgotten:
+                assert sorted(told) == list(range(1, one.version + 1))
             stranger = next(owner for owner in OWNERS if owner != one.owner)
             if f"{stranger}/{one.id}" in {**self.facts, **self.deleted}:
                 continue  # a file of the same name
@@ -593,6 +660,19 @@ class Truth(RuleBasedStateMachine):
         for gone in list(self.deleted.values())[-2:]:
             with pytest.raises(NotFound):
                 self.memory.get(gone.id, user=gone.owner)
+
+    @invariant()
+    def nothing_tells_of_what_is_forgotten(self) -> None:
+        """No file, no history; a file of the same name that was made later is a memory of its own."""
+        for gone in self.forgotten[-2:]:
+            note = gone.text.description
+            if note.startswith("Note "):
+                words = re.compile(rf"{note}(?![0-9])".encode())
+                files = [path for path in self.home.rglob("*") if path.is_file()]
+                assert [path for path in files if words.search(path.read_bytes())] == []
+            if gone.key not in {**self.facts, **self.deleted}:
+                with pytest.raises(NotFound):
+                    self.memory.history(gone.id, user=gone.owner)
 
 
 def seen(row: Record) -> tuple[object, ...]:
