@@ -323,3 +323,16 @@ def test_a_wrong_argument_is_told_before_it_serves(home: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: agent: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.promise("mcp.offload")
+def test_an_agent_session_is_named_by_an_option(home: Path) -> None:
+    with Memory.open(home, background=False) as memory:
+        memory.offload("bake").record("c1", "look", "{}", "the oven is warm")
+
+    async def tour(client: Client) -> None:
+        names = {one.name for one in (await client.list_tools()).tools}
+        assert {"search_memory", "recall_result", "list_tasks", "open_task"} <= names
+        assert await told(client, "recall_result", ref="c1") == ("the oven is warm", False)
+
+    beside(home, tour, "--offload", "bake")

@@ -183,7 +183,7 @@ def test_who_may_what(rich: Remote) -> None:
     for route in ROUTES:
         path = route.path.replace("{id}", "x").replace("{workspace}", "kiln")
         for role, wire in wires.items():
-            document = {} if route.has_body else None
+            document: object = {} if route.has_body else None
             if route.role not in ("reader", role):
                 found = wire(route.method, path, document)
                 assert (found.status, found.code) == (403, "denied"), (route.verb, role)
