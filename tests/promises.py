@@ -419,6 +419,7 @@ PROMISES: Final[dict[str, str]] = {
     "panel.error": "What cannot be loaded says so and can be tried again; a server that returns is found again.",
     "panel.phone": "It works at phone width.",
     "panel.keyboard": "It works with the keyboard alone.",
+    "panel.access": "axe-core finds no serious fault on any page, light or dark.",
     "panel.dark": "It is light or dark as the system is, or as was chosen.",
     "panel.guard": "A foreign host, page or websocket is refused.",
 }

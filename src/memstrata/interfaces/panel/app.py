@@ -81,6 +81,7 @@ def mount(app: FastAPI, memory: AsyncVerbs, listen: Listen) -> Live:
         title="memstrata",
         favicon=ICON,
         dark=None,
+        language="en-US",
         tailwind=False,
         show_welcome_message=False,
         reconnect_timeout=10,

@@ -8,7 +8,15 @@ from typing import Any
 from nicegui import ui
 
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import confirmed, empty, heading, notice, page, tag
+from memstrata.interfaces.panel.pieces import (
+    confirmed,
+    empty,
+    heading,
+    notice,
+    page,
+    tag,
+    titled,
+)
 from memstrata.pipelines.candidates import Candidate
 
 
@@ -72,7 +80,7 @@ def _card(desk: Desk, one: Candidate, region: Region[Any]) -> None:
 async def _confirm(desk: Desk, one: Candidate, region: Region[Any]) -> None:
     """As it is shown, or in other words."""
     say = desk.say
-    with desk.stage, ui.dialog().props("persistent") as dialog, ui.card().classes("box"):
+    with titled(desk, say("Make it a rule"), "persistent") as dialog, ui.card().classes("box"):
         heading(say("Make it a rule"))
         fields = {
             "name": ui.input(say("Name"), value=one.name),
@@ -112,7 +120,10 @@ async def _reject(desk: Desk, one: Candidate, region: Region[Any]) -> None:
 async def _consolidate(desk: Desk, region: Region[Any]) -> None:
     """Show what would be done, then do exactly that."""
     say, view = desk.say, desk.where.view()
-    with desk.stage, ui.dialog() as waiting, ui.card().classes("box"):
+    with (
+        titled(desk, say("Looking for what belongs together")) as waiting,
+        ui.card().classes("box"),
+    ):
         heading(say("Looking for what belongs together"))
         ui.linear_progress(show_value=False).props("indeterminate")
     waiting.open()

@@ -10,7 +10,13 @@ from nicegui import ui
 from memstrata.domain.turn import Message
 from memstrata.interfaces.panel import forgetting
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import empty, heading, page, tag
+from memstrata.interfaces.panel.pieces import (
+    empty,
+    heading,
+    page,
+    tag,
+    titled,
+)
 from memstrata.pipelines.read import Hits, Page, SessionInfo, Trace
 
 PER_PAGE: Final = 50
@@ -156,7 +162,7 @@ class _Conversations:
         found: Trace | None = await self.desk.act(work)
         if found is None:
             return
-        with self.desk.stage, ui.dialog() as dialog, ui.card().classes("box"):
+        with titled(self.desk, say("What came of it")) as dialog, ui.card().classes("box"):
             heading(say("What came of it"))
             if not found.derived:
                 ui.label(say("No memory was drawn from it.")).classes("muted")

@@ -85,6 +85,7 @@ class Region(Generic[T]):
         self._desk, self._fetch, self._draw, self._lines = desk, fetch, draw, lines
         self.box = ui.element("div").classes("region").props('aria-live="polite"')
         self._loading = 0
+        self._shown: T | None = None
         with self.box:
             self._skeleton()
         background_tasks.create(self.load(), context=self.box)
@@ -101,7 +102,9 @@ class Region(Generic[T]):
         except TimeoutError:
             self._show(turn, partial(self._failed, self._desk.say("No answer yet.")))
         else:
-            self._show(turn, partial(self._draw, found))
+            if found != self._shown:  # what is the same stays: somebody may be about to click on it
+                self._show(turn, partial(self._draw, found))
+                self._shown = found
 
     def _show(self, turn: int, draw: Callable[[], None]) -> None:
         if turn != self._loading or self.box.is_deleted:
@@ -116,6 +119,7 @@ class Region(Generic[T]):
                 ui.skeleton(type="QInput").classes("w-full")
 
     def _failed(self, why: str) -> None:
+        self._shown = None
         with ui.element("div").classes("card failed").props('role="alert"'):
             ui.icon("cloud_off").classes("failed-icon")
             ui.label(self._desk.say("This could not be loaded.")).classes("strong")
@@ -123,6 +127,11 @@ class Region(Generic[T]):
             ui.button(self._desk.say("Try again"), icon="refresh", on_click=self._again).props(
                 "outline"
             )
+
+    async def redraw(self) -> None:
+        """Fetch and show anew, also what is the same."""
+        self._shown = None
+        await self.load()
 
     async def _again(self) -> None:
         self.box.clear()

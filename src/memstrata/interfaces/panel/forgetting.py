@@ -7,7 +7,13 @@ from typing import Any
 from nicegui import ui
 
 from memstrata.interfaces.panel.desk import Desk
-from memstrata.interfaces.panel.pieces import confirmed, facts, heading, notice
+from memstrata.interfaces.panel.pieces import (
+    confirmed,
+    facts,
+    heading,
+    notice,
+    titled,
+)
 from memstrata.pipelines.forget import Receipt
 
 
@@ -33,7 +39,7 @@ async def ask(desk: Desk, **wanted: Any) -> bool:
 
 def _show(desk: Desk, receipt: Receipt) -> None:
     say = desk.say
-    with desk.stage, ui.dialog() as dialog, ui.card().classes("box"):
+    with titled(desk, say("Forgotten")) as dialog, ui.card().classes("box"):
         heading(say("Forgotten"))
         facts([(say(name), f"{count:,}") for name, count in receipt.counts.items() if count])
         verified = receipt.verified

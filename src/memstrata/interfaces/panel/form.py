@@ -10,7 +10,14 @@ from nicegui import ui
 
 from memstrata.errors import Conflict, MemstrataError
 from memstrata.interfaces.panel.desk import Desk
-from memstrata.interfaces.panel.pieces import SCOPES, TYPES, diff, heading, notice
+from memstrata.interfaces.panel.pieces import (
+    SCOPES,
+    TYPES,
+    diff,
+    heading,
+    notice,
+    titled,
+)
 from memstrata.pipelines.read import Record
 
 
@@ -64,7 +71,7 @@ async def add(desk: Desk) -> Record | None:
     """Ask for a new memory and store it; None when it was left."""
     say = desk.say
     scopes = {one: say(one) for one in SCOPES if _reachable(desk, one)}
-    with desk.stage, ui.dialog().props("persistent") as dialog, ui.card().classes("box"):
+    with titled(desk, desk.say("New memory"), "persistent") as dialog, ui.card().classes("box"):
         heading(say("New memory"))
         scope = (
             ui.select(scopes, value="user", label=say("Scope")).props("outlined").classes("w-full")
@@ -93,7 +100,7 @@ async def edit(desk: Desk, record: Record) -> Record | None:
     """Ask for corrections and store them; None when it was left."""
     say = desk.say
     version = record.version
-    with desk.stage, ui.dialog().props("persistent") as dialog, ui.card().classes("box"):
+    with titled(desk, desk.say("Edit"), "persistent") as dialog, ui.card().classes("box"):
         heading(say("Edit"))
         fields = _fields(desk, record)
         before = fields.values()
@@ -137,7 +144,10 @@ async def edit(desk: Desk, record: Record) -> Record | None:
 async def _both(desk: Desk, error: Conflict, changes: dict[str, Any]) -> bool | None:
     """Both texts of a conflict and a choice: True mine, False theirs, None neither yet."""
     say = desk.say
-    with desk.stage, ui.dialog().props("persistent") as dialog, ui.card().classes("box wide"):
+    with (
+        titled(desk, desk.say("It was changed meanwhile"), "persistent") as dialog,
+        ui.card().classes("box wide"),
+    ):
         heading(say("It was changed meanwhile"))
         notice(
             say(

@@ -26,7 +26,7 @@ from memstrata.interfaces.panel import (
 )
 from memstrata.interfaces.panel.desk import Desk
 from memstrata.interfaces.panel.pieces import select
-from memstrata.interfaces.panel.say import Say, preferred
+from memstrata.interfaces.panel.say import QUASAR, Say, preferred
 
 STYLE: Final = Path(__file__).with_name("style.css")
 LANGUAGE: Final = "memstrata_language"
@@ -54,11 +54,13 @@ def build(memory: AsyncVerbs, request: Request) -> Desk:
     """One page load: the frame, and in it the page that the path names."""
     say = Say(preferred(request.cookies.get(LANGUAGE), request.headers.get("accept-language", "")))
     desk = Desk(memory, say, ui.element("div"))
+    if say.language != "en":
+        ui.run_javascript(f"document.documentElement.lang = '{QUASAR[say.language]}'")
     ui.add_css(STYLE)
     ui.colors(primary="#2f5d50", negative="#a3262a", positive="#1f6b45", warning="#8a5a00")
     chosen = {"1": True, "0": False}.get(request.cookies.get(DARK, ""))
     dark = ui.dark_mode(chosen)
-    main = ui.element("main").classes("w-full").props('id="main" tabindex="-1"')
+    main = ui.element("div").classes("w-full").props('tabindex="-1"')
     drawer = _ways(desk)
     _bar(desk, drawer, dark)
     ui.skip_link(say("Skip to content"), target=main)

@@ -21,6 +21,7 @@ from memstrata.interfaces.panel.pieces import (
     confirmed,
     empty,
     page,
+    plain,
     select,
     tag,
 )
@@ -88,7 +89,7 @@ class _List:
     async def _set(self, name: str, value: str) -> None:
         self.state.filters[name] = value
         self.state.cursors = [None]
-        await self.region.load()
+        await self.region.redraw()
 
     async def _fetch(self) -> Page[Record]:
         filters: dict[str, Any] = {
@@ -127,7 +128,7 @@ class _List:
         say = self.desk.say
         with ui.element("div").classes("item").props('role="listitem"'):
             ticked = ui.checkbox(value=record.id in self.state.ticked)
-            ticked.props(f'dense aria-label="{say("Choose")} {_plain(record.name)}"').style(
+            ticked.props(f'dense aria-label="{say("Choose")} {plain(record.name)}"').style(
                 "padding: 11px 4px"
             )
             ticked.on_value_change(lambda event: self._tick(record, bool(event.value)))
@@ -149,18 +150,18 @@ class _List:
 
     async def _back(self) -> None:
         self.state.cursors.pop()
-        await self.region.load()
+        await self.region.redraw()
 
     async def _on(self, cursor: str) -> None:
         self.state.cursors.append(cursor)
-        await self.region.load()
+        await self.region.redraw()
 
     # -- what can be done ------------------------------------------------------------------
 
     async def _add(self) -> None:
         if await form.add(self.desk):
             self.state.cursors = [None]
-            await self.region.load()
+            await self.region.redraw()
 
     async def _open(self, id: str) -> None:
         await sheet.show(self.desk, id, self.region.load)
@@ -190,7 +191,7 @@ class _List:
     async def _untick(self) -> None:
         self.state.ticked.clear()
         self._show_bulk()
-        await self.region.load()
+        await self.region.redraw()
 
     async def _archive(self) -> None:
         await self._each(self.desk.memory.archive, self.desk.say("archived"))
@@ -221,9 +222,4 @@ class _List:
         if problem:
             ui.notify(problem, type="negative", timeout=0, close_button=self.desk.say("Close"))
         self._show_bulk()
-        await self.region.load()
-
-
-def _plain(text: str) -> str:
-    """A text as the value of an attribute that a component's properties are parsed from."""
-    return text.replace("\\", "").replace('"', "").replace("'", "")
+        await self.region.redraw()

@@ -97,20 +97,31 @@ def marked(text: str, start: int, end: int) -> None:
         ui.label(text[end:]).classes("inline")
 
 
+def titled(desk: Desk, title: str, props: str = "") -> ui.dialog:
+    """A dialog on the stage, called by its title."""
+    with desk.stage:
+        return ui.dialog().props(f'{props} aria-label="{plain(title)}"')
+
+
+def plain(text: str) -> str:
+    """A text as the value of an attribute that a component's properties are parsed from."""
+    return text.replace("\\", "").replace('"', "").replace("'", "")
+
+
 async def confirmed(desk: Desk, title: str, text: str, do: str, *, bad: bool = False) -> bool:
     """Whether a person says yes."""
-    with desk.stage, ui.dialog() as dialog, ui.card().classes("box"):
+    with titled(desk, title) as asked, ui.card().classes("box"):
         heading(title)
         ui.label(text).classes("text muted")
         with ui.row().classes("justify-end w-full"):
-            ui.button(desk.say("Cancel"), on_click=lambda: dialog.submit(False)).props(
+            ui.button(desk.say("Cancel"), on_click=lambda: asked.submit(False)).props(
                 "flat autofocus"
             )
             ui.button(do, color="negative" if bad else "primary").on_click(
-                lambda: dialog.submit(True)
+                lambda: asked.submit(True)
             )
-    answer = await dialog
-    dialog.delete()
+    answer = await asked
+    asked.delete()
     return bool(answer)
 
 

@@ -10,7 +10,7 @@ from memstrata.interfaces.panel.chinese import CHINESE
 Language = Literal["en", "zh"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 QUASAR: Final = {"en": "en-US", "zh": "zh-CN"}
-"""What the components' own words are called in each language."""
+"""What a page says of its language."""
 
 
 @dataclass(frozen=True, slots=True)

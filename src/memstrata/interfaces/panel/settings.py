@@ -11,7 +11,15 @@ from nicegui import ui
 
 from memstrata.errors import Invalid, MemstrataError
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import confirmed, facts, heading, notice, page, tag
+from memstrata.interfaces.panel.pieces import (
+    confirmed,
+    facts,
+    heading,
+    notice,
+    page,
+    tag,
+    titled,
+)
 from memstrata.settings import NEEDS_RESTART, Setting
 
 
@@ -79,7 +87,7 @@ def _shown(value: object) -> str:
 
 async def _edit(desk: Desk, row: Setting, region: Region[tuple[Setting, ...]]) -> None:
     say = desk.say
-    with desk.stage, ui.dialog() as dialog, ui.card().classes("box"):
+    with titled(desk, row.key) as dialog, ui.card().classes("box"):
         heading(row.key)
         ui.label(say(row.description)).classes("muted")
         field = _field(row)
@@ -163,7 +171,7 @@ def _value(row: Setting, value: Any) -> object:
 
 async def _test(desk: Desk) -> None:
     say = desk.say
-    with desk.stage, ui.dialog() as dialog, ui.card().classes("box"):
+    with titled(desk, desk.say("Test extraction")) as dialog, ui.card().classes("box"):
         heading(say("Test extraction"))
         spinner = ui.spinner(size="lg")
         box = ui.element("div").classes("stack")
@@ -203,7 +211,10 @@ async def _rebuild(desk: Desk) -> None:
     def told(_: str, done: int, all: int) -> None:
         progress.update(done=done, all=all)
 
-    with desk.stage, ui.dialog().props("persistent") as dialog, ui.card().classes("box"):
+    with (
+        titled(desk, desk.say("Rebuild vectors"), "persistent") as dialog,
+        ui.card().classes("box"),
+    ):
         heading(say("Rebuild vectors"))
         bar = ui.linear_progress(0, show_value=False)
         label = ui.label("…").classes("muted")

@@ -18,6 +18,7 @@ from memstrata.interfaces.panel.pieces import (
     marked,
     notice,
     tag,
+    titled,
 )
 from memstrata.pipelines.read import Record, Source, Trace, Version
 
@@ -36,7 +37,7 @@ class _Sheet:
 
     def __init__(self, desk: Desk, record: Record, changed: Changed) -> None:
         self.desk, self.record, self.changed = desk, record, changed
-        with desk.stage, ui.dialog().props("position=right full-height") as self.dialog:
+        with titled(desk, record.name, "position=right full-height") as self.dialog:
             self.card = (
                 ui.card().classes("sheet").props(f'role="dialog" aria-label="{desk.say("Memory")}"')
             )
@@ -216,7 +217,10 @@ class _Sheet:
         text = await self.desk.act(lambda: self.desk.memory.diff(self.record.id, old, new, **view))
         if text is None:
             return
-        with self.desk.stage, ui.dialog() as dialog, ui.card().classes("box wide"):
+        with (
+            titled(self.desk, self.desk.say("What changed")) as dialog,
+            ui.card().classes("box wide"),
+        ):
             heading(self.desk.say("Version {old} and {new}", old=old, new=new))
             if text:
                 difference(text)

@@ -10,7 +10,14 @@ from memstrata.domain import canvas
 from memstrata.domain.insertion import Task
 from memstrata.errors import MemstrataError
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import empty, heading, notice, page, tag
+from memstrata.interfaces.panel.pieces import (
+    empty,
+    heading,
+    notice,
+    page,
+    tag,
+    titled,
+)
 
 KINDS = {"done": "good", "doing": "accent", "paused": "warn", "blocked": "bad"}
 
@@ -58,8 +65,7 @@ async def _open(desk: Desk, task: Task) -> None:
         return
     graph = canvas.parse(found.text, file)
     with (
-        desk.stage,
-        ui.dialog().props("maximized") as dialog,
+        titled(desk, task.goal or task.file, "maximized") as dialog,
         ui.card().classes("sheet").style("width: 100vw"),
     ):
         with ui.element("div").classes("sheet-head"):
@@ -86,7 +92,7 @@ async def _open(desk: Desk, task: Task) -> None:
 
 
 async def _results(desk: Desk, ref: str) -> None:
-    with desk.stage, ui.dialog() as dialog, ui.card().classes("box wide"):
+    with titled(desk, desk.say("Full results")) as dialog, ui.card().classes("box wide"):
         heading(desk.say("Full results"))
         try:
             found = await desk.memory.recall_result(ref, lines=400, workspace=desk.where.workspace)

@@ -23,6 +23,7 @@ from memstrata.interfaces.panel.pieces import (
     page,
     select,
     tag,
+    titled,
 )
 from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown
 
@@ -158,8 +159,7 @@ class _Document:
         say = self.desk.say
         base, now = await document.read(rev=rev), await document.read()
         with (
-            self.desk.stage,
-            ui.dialog().props("persistent") as dialog,
+            titled(self.desk, say("It was changed meanwhile"), "persistent") as dialog,
             ui.card().classes("box wide"),
         ):
             heading(say("It was changed meanwhile"))
@@ -240,7 +240,10 @@ class _Document:
         text = await self.desk.act(compared)
         if text is None:
             return
-        with self.desk.stage, ui.dialog() as dialog, ui.card().classes("box wide"):
+        with (
+            titled(self.desk, self.desk.say("revision {n}", n=rev)) as dialog,
+            ui.card().classes("box wide"),
+        ):
             heading(self.desk.say("revision {n}", n=rev))
             difference(text or self.desk.say("They say the same."))
             ui.button(self.desk.say("Close"), on_click=dialog.close).props("flat")
