@@ -138,6 +138,7 @@ class AsyncMemoryDocument:
     save = _of_document(MemoryDocument.save)
     reset = _of_document(MemoryDocument.reset)
     history = _of_document(MemoryDocument.history)
+    entries = _of_document(MemoryDocument.entries)
     diff = _of_document(MemoryDocument.diff)
     restore = _of_document(MemoryDocument.restore)
     undo = _of_document(MemoryDocument.undo)

@@ -185,6 +185,7 @@ def _document(owner: str, path: str) -> tuple[Route, ...]:
         Route(f"{owner}.save", "PUT", path, "writer", match="expected_rev", tag="rev"),
         Route(f"{owner}.reset", "DELETE", path, "writer", tag="rev"),
         Route(f"{owner}.history", "GET", f"{path}/history"),
+        Route(f"{owner}.entries", "GET", f"{path}/entries"),
         Route(f"{owner}.diff", "GET", f"{path}/diff"),
         Route(f"{owner}.restore", "POST", f"{path}/restore", "writer", tag="rev"),
         Route(f"{owner}.undo", "POST", f"{path}/undo", "writer", tag="rev"),

@@ -22,7 +22,9 @@ from memstrata.domain.entities import parse_line
 from memstrata.errors import Invalid
 
 ENV_PREFIX: Final = "MEMSTRATA_"
-ENV_OTHERS: Final = frozenset({"MEMSTRATA_HOME", "MEMSTRATA_FAILPOINTS", "MEMSTRATA_LANG"})
+ENV_OTHERS: Final = frozenset(
+    {"MEMSTRATA_HOME", "MEMSTRATA_FAILPOINTS", "MEMSTRATA_LANG", "MEMSTRATA_TOKEN"}
+)
 """Variables of the same prefix that are no settings."""
 
 ALIASES: Final[Mapping[str, str]] = {

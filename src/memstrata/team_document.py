@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from memstrata.domain import checks
 from memstrata.domain.plain import Json
-from memstrata.domain.team_document import Saved, Visibility
+from memstrata.domain.team_document import Authored, Saved, Visibility
 from memstrata.errors import Invalid
 from memstrata.pipelines import team_document as pipeline
 from memstrata.pipelines.team_document import RevisionInfo, SaveResult, Shown, Thread
@@ -113,6 +113,15 @@ class MemoryDocument:
             Unavailable: the disk or the database said no.
         """
         return pipeline.history(self._world, self._thread)
+
+    def entries(self) -> tuple[Authored[RevisionInfo], ...]:
+        """The lines of the document under their headings, each with the revision that brought it.
+
+        Raises:
+            Denied: this user may not read it.
+            Unavailable: the disk or the database said no.
+        """
+        return pipeline.entries(self._world, self._thread)
 
     def diff(self, old: int, new: int | None = None) -> str:
         """What changed from revision `old` to `new` (the present one), as a unified diff; 0 is the empty document.

@@ -186,8 +186,8 @@ def test_every_command_answers_with_one_document(
         ran_by[command] = cli(*command.split(), *arguments, "--json", env=env)
     token = ran_by["token create"].json["token"]["id"]
     ran_by["token revoke"] = cli("token", "revoke", token, "--json")
-    # A server answers when it has ended, and stdout of mcp is the protocol's: both have tests of their own.
-    assert {*ran_by, *absent, "serve", "mcp"} == commands()
+    # A server answers when it has ended, and stdout of mcp is the protocol's: they have tests of their own.
+    assert {*ran_by, *absent, "serve", "panel", "mcp"} == commands()
     for command, ran in ran_by.items():
         assert ran.code == codes.get(command, 0), (command, ran.err)
         assert isinstance(json.loads(ran.out), dict), command

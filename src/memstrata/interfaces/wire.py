@@ -25,6 +25,8 @@ ENVELOPES: Final[Mapping[str, str]] = {
     "entities": "entities",
     "team.history": "revisions",
     "private.history": "revisions",
+    "team.entries": "entries",
+    "private.entries": "entries",
     "sessions": "sessions",
     "settings": "settings",
     "configure": "settings",

@@ -1,5 +1,6 @@
 """The team document: one shared Markdown document, merged entry by entry, never emptied by accident."""
 
+from memstrata.domain.team_document.authorship import Authored, authored
 from memstrata.domain.team_document.difference import diff
 from memstrata.domain.team_document.grammar import (
     Document,
@@ -20,6 +21,7 @@ __all__ = [
     "HARD",
     "SOFT",
     "TAGS",
+    "Authored",
     "Clash",
     "Document",
     "Entry",
@@ -32,6 +34,7 @@ __all__ = [
     "Section",
     "Status",
     "Visibility",
+    "authored",
     "block",
     "diff",
     "parse",

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
 
 import typer
 
@@ -19,7 +19,18 @@ from memstrata.interfaces.cli.out import line
 from memstrata.interfaces.cli.texts import say
 
 if TYPE_CHECKING:
-    from memstrata.interfaces.http.server import Server
+    pass
+
+
+class Ending(Protocol):
+    """A server that can be told to end and waited for."""
+
+    def wait(self) -> None:
+        """Return when it has ended."""
+
+    def end(self) -> None:
+        """Take no more requests. Returns at once."""
+
 
 PANEL = "Serve others"
 _ENDING: Final = (signal.SIGTERM, signal.SIGINT)
@@ -56,14 +67,14 @@ def serve(
             without = say("without MCP at /mcp: it needs pip install 'memstrata[mcp]'")
             sys.stderr.write(f"{say('note')}: {without}\n")
         sys.stderr.flush()
-        interrupted = _until_told(server)
+        interrupted = until_told(server)
     if interrupted:
         raise KeyboardInterrupt
     url = server.url
     return Reply({"url": url}, lambda out: out.text(say("no longer served: {url}", url=url)))
 
 
-def _until_told(server: Server) -> bool:
+def until_told(server: Ending) -> bool:
     """Wait for a signal, and then for the requests in flight; whether it was a SIGINT.
 
     The second signal ends the process as it would have without us: the system frees the locks, the next

@@ -16,6 +16,7 @@ _DOCUMENT: Final[Mapping[str, Cell]] = {
     "save": "team edit",
     "reset": "team reset",
     "history": "team history",
+    "entries": ("team show tells the text, team history who wrote when",),
     "diff": "team diff",
     "restore": "team undo --to",
     "undo": "team undo",
@@ -143,6 +144,7 @@ NO_VERB: Final[Mapping[str, str]] = {
     "mcp": "a process, not a call",
     "worker": "a process, not a call",
     "serve": "a process, not a call",
+    "panel": "a process, not a call",
 }
 """Commands that are no verb, and what they are."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memstrata.domain import team_document
 from memstrata.domain.revision import Revision, Verb
-from memstrata.domain.team_document import HARD, SOFT
+from memstrata.domain.team_document import HARD, SOFT, Authored
 from memstrata.pipelines import revisions
 from memstrata.pipelines.team_document import thread as threads
 from memstrata.pipelines.team_document.thread import Thread
@@ -88,6 +88,18 @@ def history(world: World, thread: Thread) -> tuple[RevisionInfo, ...]:
     threads.reader(world, thread)
     revisions.stand(world, thread.document)
     return tuple(map(_info, revisions.history(world, thread.document)))
+
+
+def entries(world: World, thread: Thread) -> tuple[Authored[RevisionInfo], ...]:
+    """The lines of the document as it stands, each with the revision that brought it.
+
+    Raises:
+        As `read`.
+    """
+    threads.reader(world, thread)
+    revisions.stand(world, thread.document)
+    found = ((one.text, _info(one)) for one in revisions.history(world, thread.document))
+    return team_document.authored(found)
 
 
 def diff(world: World, thread: Thread, old: int, new: int | None = None) -> str:
