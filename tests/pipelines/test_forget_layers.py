@@ -25,11 +25,12 @@ from tests.pipelines.consolidating import (
     shown,
     valid,
 )
-from tests.pipelines.test_forget import vanished
+from tests.pipelines.test_forget import only, say, vanished
 
 from memstrata import Conflict, Memory, NotFound, failpoints
 from memstrata.adapters.model_scripted import ScriptedModel
 from memstrata.domain.scope import Realm
+from memstrata.errors import OutcomeUnknown
 from memstrata.pipelines import apply
 from memstrata.ports import Answered, Question, ToolRead
 
@@ -159,26 +160,31 @@ def test_no_tool_tells_of_it(whole: Path) -> None:
 
 
 @pytest.mark.promise("forget.layers")
-@pytest.mark.promise("forget.only")
+@pytest.mark.promise("forget.kill")
+@pytest.mark.parametrize("place", ["", "forget.committed", "forget.published"])
 def test_a_paragraph_goes_with_the_words_that_a_memory_lost(
-    open_memory: Open, clock: FakeClock
+    open_memory: Open, clock: FakeClock, place: str
 ) -> None:
-    """A memory that stays on fewer sources says less, and so do the scenes."""
+    """A memory that stays on fewer sources says less, and so do the scenes, also where it was broken off."""
     memory = open_memory(settings=LAYERED)
     memory.add(name="boat", description="Has a small boat")
-    for n, text in enumerate(("I live in Quillhaven.", "I live in Quillhaven, by the lighthouse.")):
-        said = {"role": "user", "content": text, "id": f"u{n}", "said_at": f"2025-01-1{n}"}
-        memory.session("s").commit([said])
-        memory.drain()
+    say(memory, "a", ("u1", "2025-01-10", "I work at Brightwater."))
+    say(memory, "b", ("u1", "2025-01-11", "I work at Brightwater Orchards in Quillhaven."))
+    clock.advance(hours=1)
+    assert [one for one in traces(memory.home, "orchards") if one.startswith("scenes")]
+    if place:
+        with failpoints.armed({place: "eio"}), pytest.raises(OutcomeUnknown):
+            memory.forget(session="b")
         clock.advance(hours=1)
-    held = [one.description for one in memory.list(status="active").items]
-    memory.forget(since="2025-01-11", until="2025-01-12")
-    assert traces(memory.home, "lighthouse") == []
+        memory.reconcile()
+    else:
+        assert memory.forget(session="b").changed == (only(memory, "brightwater").id,)
+    assert traces(memory.home, "orchards") == []
+    assert memory.reconcile().actions == []
     memory.drain()
     told = {one.text for scene in memory.scenes() for one in scene.paragraphs}
-    assert "Has a small boat" in told
-    assert len(held) == len(told)
-    vanished(memory, "lighthouse")
+    assert told == {"Has a small boat", "Works at Brightwater"}
+    vanished(memory, "orchards")
 
 
 @pytest.mark.promise("forget.layers")
@@ -290,6 +296,18 @@ def test_a_run_that_was_under_way_proposes_nothing(open_memory: Open, kept: bool
     assert traces(memory.home, RULES[0]) == []
     assert list((memory.home / "candidates").rglob("*.md")) == []
     assert list(memory.home.rglob("plans/*.json")) == []
+
+
+@pytest.mark.promise("forget.layers")
+def test_a_plan_whose_source_moved_since_is_not_applied(open_memory: Open) -> None:
+    """A general rule is proposed of what its sources say, or not at all."""
+    memory = open_memory(settings=RULED, model=ScriptedModel(naming(elevate, RULES)))
+    fill(memory)
+    digest = memory.consolidate(dry_run=True).digest
+    memory.edit(valid(memory)[RULES[0]], expected_version=1, description="Give no answer in mails")
+    with pytest.raises(Conflict, match="source of a general rule"):
+        memory.consolidate(apply=digest)
+    assert memory.candidates() == ()
 
 
 @pytest.mark.promise("forget.layers")
