@@ -493,6 +493,7 @@ class Truth(RuleBasedStateMachine):
         for one in (*self.facts.values(), *self.deleted.values()):
             if one.owner == owner:
                 self.lose_versions(one, going)
+        self.clock.advance(minutes=1)  # what is made under the same name from here on is another
 
     def lose_versions(self, fact: Fact, going: Collection[str]) -> None:
         """The versions that named what is forgotten are no part of a history any more."""

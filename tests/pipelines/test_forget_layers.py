@@ -103,6 +103,17 @@ def test_a_session_that_was_only_archived_and_one_that_begins_anew(whole: Path) 
         assert faults(memory) == []
 
 
+@pytest.mark.promise("forget.receipt")
+def test_another_archive_that_lists_its_task_is_named(whole: Path) -> None:
+    with opened(whole) as memory:
+        other = memory.offload("other", window=2_000)
+        other.assemble(dialogue())
+        state = "offload/other/state.json"
+        assert traces(whole / "offload" / "other", MINE) != []
+        receipt = memory.forget(session=MINE)
+        assert ("file", state) in [(one.why, one.what) for one in receipt.not_reached]
+
+
 @pytest.mark.promise("forget.layers")
 @pytest.mark.promise("forget.stays")
 @pytest.mark.parametrize("folder", ["scenes", "candidates", "backups"])

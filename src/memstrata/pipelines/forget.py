@@ -341,7 +341,11 @@ def _receipt(world: World, wanted: Wanted, erasure: Erasure, stones: Tombstones)
         counts=_counts(world, erasure, stones),
         erased=tuple(sorted(one.id for one in erasure.gone)),
         changed=tuple(sorted(one.after.id for one in erasure.kept)),
-        not_reached=(*_joined(world, wanted, erasure.realm), *_unreached(world, erasure)),
+        not_reached=(
+            *_joined(world, wanted, erasure.realm),
+            *_listed(world, wanted, erasure.realm),
+            *_unreached(world, erasure),
+        ),
     )
 
 
@@ -398,6 +402,15 @@ def _joined(world: World, wanted: Wanted, realm: Realm) -> Iterator[Unreached]:
     text = world.vault.read(place)[0].decode(errors="replace")
     if domain.mentions(wanted.entity, text):
         yield Unreached("document", str(place))
+
+
+def _listed(world: World, wanted: Wanted, realm: Realm) -> Iterator[Unreached]:
+    """The other archives that list a task of the session; its block stands in the host's list as well."""
+    root = layout.offload_root(realm.owner)
+    made = [folder for folder, one, _ in sessions.made(world, realm.owner) if one == wanted.session]
+    names = [f"- {folder.name}/".encode() for folder in made]
+    for path in sorted(world.vault.holding(root, names, made) if names else ()):
+        yield Unreached("file", path)
 
 
 def _roots(erasure: Erasure) -> list[str]:
