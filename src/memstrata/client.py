@@ -16,7 +16,7 @@ from functools import cache, wraps
 from http import HTTPStatus
 from inspect import signature
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -38,7 +38,7 @@ from memstrata.errors import (
 from memstrata.memory import KEPT, Path_, Session, Verbs
 from memstrata.offload import OffloadSession
 from memstrata.pipelines import bind
-from memstrata.pipelines.offload import Cache, Recalled, Report
+from memstrata.pipelines.offload import Cache, Recalled, Report, parse_cache, parse_window
 from memstrata.pipelines.read import Hits
 from memstrata.prompts.template import Rendered, load
 from memstrata.routes import (
@@ -184,12 +184,14 @@ def _texts(route: Route, given: Mapping[str, object]) -> Iterator[tuple[str, str
     """Arguments as a query holds them, where numbers are texts; what is None is left out.
 
     Raises:
-        Invalid: a text where a number is meant, or one that UTF-8 cannot hold.
+        Invalid: a text where a number is meant or the other way round, or one that UTF-8 cannot hold.
     """
-    textual = {one.name for one in route.parameters if one.is_text}
+    kinds = {one.name: one for one in route.parameters}
     for name, value in given.items():
-        if isinstance(value, str) and name not in textual:
+        if isinstance(value, str) and not kinds[name].is_text:
             raise Invalid(name, f"{checks.shown(value)} is a text, no number")
+        if isinstance(value, int | float) and set(kinds[name].kinds) <= {str, NoneType}:
+            raise Invalid(name, f"expected text, got {type(value).__name__}")
         if isinstance(value, bool):
             yield name, str(value).lower()
         elif value is not None:
@@ -401,8 +403,12 @@ class Connected(Verbs):
     ) -> OffloadSession:
         """The tool results and tasks of one agent session; see `Memory.offload`."""
         opening: dict[str, Any] = {"session": checks.identity("session_id", session_id)}
-        given = {"window": window, "cache": cache, "user": user}
-        opening |= {name: one for name, one in given.items() if one is not None}
+        if window is not None:
+            opening["window"] = parse_window(window)
+        if cache is not None:
+            opening["cache"] = parse_cache(cache)
+        if user is not None:
+            opening["user"] = checks.ref("owner", user)
         if workspace is not None:
             opening["workspace"] = self._workspace(workspace).key
         return ConnectedOffload(self, opening)

@@ -167,9 +167,7 @@ def opened(
     Raises:
         Invalid: a window or a cache that is none.
     """
-    chosen = world.settings.offload.cache if cache is None else cache
-    if chosen not in ("stable", "fresh"):
-        raise Invalid("cache", f"{checks.shown(chosen)} is neither stable nor fresh")
+    chosen = pipeline.parse_cache(world.settings.offload.cache if cache is None else cache)
     bounds = pipeline.limits(world, window, chosen)
     host = Host(spot, bounds, chosen, pipeline.Counter(world.tokens.count))
     return OffloadSession(world, host, wake)

@@ -138,8 +138,13 @@ def test_a_task_is_kept_over_http(rich: Remote, open_memory: Open, tmp_path: Pat
     assert over.record("x", "look", {}, "cold").call == "x"
     with pytest.raises(NotFound):
         over.open("none")
+    for wrong in ({"window": 3}, {"cache": "warm"}):
+        with pytest.raises(Invalid):
+            rich.offload("read", **wrong)
     with pytest.raises(Invalid):
-        rich.offload("read", window=3).tasks()
+        over.recall("r0", grep=3)  # type: ignore[arg-type]
+    over.record("half", "look", {}, "a half: \ud800")
+    assert over.text("half") == over.recall("half") == "a half: \ud800"
 
 
 @pytest.mark.promise("http.client")

@@ -136,7 +136,7 @@ class Desk:
         if route.status == 204:
             return Reply(204)
         document = wire.answer(route.verb, value)
-        data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        data = _encoded(document)
         tag = f'"{document[route.tag]}-{zlib.crc32(data):08x}"' if route.tag else ""
         if route.method == "GET" and tag and _is_known(tag, request.headers.get("if-none-match")):
             return Reply(304, headers={"ETag": tag})
@@ -148,6 +148,14 @@ class Desk:
         for name in route.folders:
             if given.get(name) is not None:
                 given[name] = self._hosted.workspace(given[name], paths=identity.paths)
+
+
+def _encoded(document: Mapping[str, wire.Json]) -> bytes:
+    """A document as it is sent; a half of a surrogate pair, as an archived text may have it, as its escape."""
+    try:
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(document, separators=(",", ":")).encode()
 
 
 def refusal(error: MemstrataError, status: int) -> Reply:

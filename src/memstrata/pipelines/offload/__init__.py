@@ -3,7 +3,7 @@
 from memstrata.pipelines.offload.archive import record
 from memstrata.pipelines.offload.asking import Answered, due, give_up, left, work
 from memstrata.pipelines.offload.assembling import Assembled, Report, assemble
-from memstrata.pipelines.offload.host import Cache, Counter, Host, limits
+from memstrata.pipelines.offload.host import Cache, Counter, Host, limits, parse_cache, parse_window
 from memstrata.pipelines.offload.reading import (
     MOST_LINES,
     Opened,
@@ -38,6 +38,8 @@ __all__ = [
     "left",
     "limits",
     "open_task",
+    "parse_cache",
+    "parse_window",
     "recall",
     "record",
     "sessions_of",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha1
-from typing import Final, Literal
+from typing import Final, Literal, cast, get_args
 
+from memstrata.domain import checks
 from memstrata.domain.offload_state import Session
 from memstrata.domain.plan import OFFLOAD, Enqueue
 from memstrata.domain.reclaim import Limits
@@ -57,9 +58,7 @@ def limits(world: World, window: int | None, cache: Cache) -> Limits:
         Invalid: a window that is none, lines or targets in the wrong order.
     """
     chosen = world.settings.offload
-    size = chosen.window if window is None else window
-    if not _is_size(size):
-        raise Invalid("window", f"{size!r} is no number of tokens from 1,000 on")
+    size = parse_window(chosen.window if window is None else window)
     shares = (chosen.mild_target, chosen.mild, chosen.aggressive, chosen.emergency)
     if sorted(set(shares)) != list(shares) or chosen.emergency_target >= chosen.emergency:
         raise Invalid("offload", "mild_target < mild < aggressive < emergency must hold")
@@ -79,8 +78,26 @@ def limits(world: World, window: int | None, cache: Cache) -> Limits:
     )
 
 
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1_000 <= value <= 10**8
+def parse_window(value: object) -> int:
+    """`value` as a window.
+
+    Raises:
+        Invalid: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 1_000 <= value <= 10**8:
+        raise Invalid("window", f"{value!r} is no number of tokens from 1,000 on")
+    return value
+
+
+def parse_cache(value: object) -> Cache:
+    """`value` as a way to treat a provider's cache.
+
+    Raises:
+        Invalid: it is none.
+    """
+    if value not in get_args(Cache):
+        raise Invalid("cache", f"{checks.shown(value)} is neither stable nor fresh")
+    return cast("Cache", value)
 
 
 def asker(world: World, spot: Spot) -> Extractor | None:
