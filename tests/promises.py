@@ -420,6 +420,13 @@ PROMISES: Final[dict[str, str]] = {
     "panel.phone": "It works at phone width.",
     "panel.keyboard": "It works with the keyboard alone.",
     "panel.access": "axe-core finds no serious fault on any page, light or dark.",
+    "panel.conversations": "What was said is searched, read, led to what came of it, and forgotten.",
+    "panel.forget": "Forgetting shows what goes before, and a receipt after.",
+    "panel.candidates": "A candidate is confirmed, in other words too, or rejected.",
+    "panel.team": "A document is edited, merged with what others saved, and taken back; entries have their author.",
+    "panel.entities": "Two names are joined and parted again.",
+    "panel.layers": "Persona lines are locked; a task's graph is drawn and leads to its full results.",
+    "panel.workspace": "What a workspace holds is seen from there.",
     "panel.dark": "It is light or dark as the system is, or as was chosen.",
     "panel.guard": "A foreign host, page or websocket is refused.",
 }

@@ -140,7 +140,7 @@ async def _consolidate(desk: Desk, region: Region[Any]) -> None:
     lines += [f"{say('propose')}: {one.name}" for run in found.runs for one in run.candidates]
     lines += [run.problem or run.note for run in found.runs if run.problem or run.note]
     if not found.digest:
-        ui.notify("\n".join(lines) or say("There is nothing to consolidate."), multi_line=True)
+        desk.tell("\n".join(lines) or say("There is nothing to consolidate."))
     elif await confirmed(desk, say("Carry this out?"), "\n".join(lines), say("Carry it out")):
         await desk.act(partial(desk.memory.consolidate, apply=found.digest, **view), say("done"))
         await region.load()

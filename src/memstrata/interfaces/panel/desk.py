@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from nicegui import background_tasks, context, ui
 
@@ -50,11 +50,23 @@ class Desk:
         try:
             found = await work()
         except MemstrataError as error:
-            ui.notify(error.message, type="negative", close_button=self.say("Close"), timeout=0)
+            self.complain(error.message)
             return None
         if done:
-            ui.notify(done, type="positive")
+            self.tell(done)
         return found
+
+    def tell(self, text: str, type: Literal["positive", "warning"] = "positive") -> None:
+        """Say something for a moment. On the stage: what was clicked may be gone by now."""
+        with self.stage:
+            ui.notify(text, type=type, multi_line=True)
+
+    def complain(self, why: str) -> None:
+        """Say what went wrong, until it is closed."""
+        with self.stage:
+            ui.notify(
+                why, type="negative", timeout=0, close_button=self.say("Close"), multi_line=True
+            )
 
     def day(self, value: date | None) -> str:
         """A day, as it is written in the language."""

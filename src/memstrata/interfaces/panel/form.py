@@ -83,7 +83,7 @@ async def add(desk: Desk) -> Record | None:
             values = fields.values() | {"scope": scope.value}
             found = await _tried(lambda: desk.memory.add(**values, **desk.where.view()), problem)
             if found is not None:
-                ui.notify(say("saved"), type="positive")
+                desk.tell(say("saved"))
                 dialog.submit(found)
 
         _buttons(desk, dialog, save)
@@ -125,7 +125,7 @@ async def edit(desk: Desk, record: Record) -> Record | None:
             except MemstrataError as error:
                 _say_problem(problem, error.message)
             else:
-                ui.notify(say("saved"), type="positive")
+                desk.tell(say("saved"))
                 dialog.submit(found)
 
         async def choose(error: Conflict, changes: dict[str, Any]) -> None:

@@ -218,8 +218,8 @@ class _List:
             gone += 1
             del self.state.ticked[record.id]
         if gone:
-            ui.notify(f"{gone} {done}", type="positive")
+            self.desk.tell(f"{gone} {done}")
         if problem:
-            ui.notify(problem, type="negative", timeout=0, close_button=self.desk.say("Close"))
+            self.desk.complain(problem)
         self._show_bulk()
         await self.region.redraw()

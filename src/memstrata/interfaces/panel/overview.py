@@ -84,7 +84,7 @@ def _kinds(desk: Desk, found: Status) -> None:
         for kind, count in rows:
             with ui.row(wrap=False).classes("w-full items-center"):
                 ui.icon(ICONS[kind]).classes("muted").props('aria-hidden="true"')
-                ui.link(desk.say(kind), f"/memories?type={kind}").style("width: 92px")
+                ui.link(desk.say(kind), f"/memories?type={kind}").style("width: 104px; flex: none")
                 ui.linear_progress(count / most, show_value=False).classes("grow").props(
                     f'rounded aria-label="{desk.say(kind)}"'
                 )

@@ -105,7 +105,7 @@ async def _edit(desk: Desk, row: Setting, region: Region[tuple[Setting, ...]]) -
                 with problem:
                     notice(error.message, "bad", "error_outline")
                 return
-            ui.notify(say("saved"), type="positive")
+            desk.tell(say("saved"))
             dialog.close()
             await region.load()
 

@@ -243,6 +243,9 @@ class _Sheet:
             ).props("outline")
         ui.space()
         ui.button(
+            say("Forget…"), icon="delete_forever", color="negative", on_click=self._forget
+        ).props("flat")
+        ui.button(
             say("Delete"), icon="delete_outline", color="negative", on_click=self._delete
         ).props("flat")
 

@@ -75,7 +75,7 @@ async def _open(desk: Desk, task: Task) -> None:
                 f'flat round dense aria-label="{desk.say("Close")}"'
             )
         with ui.element("div").classes("sheet-body"):
-            with ui.element("div").classes("scroll-x"):
+            with ui.element("div").classes("graph").props('tabindex="0"'):
                 ui.mermaid(found.text, config={"securityLevel": "strict"})
             for node in graph.nodes:
                 with ui.element("section").classes("card stack"):

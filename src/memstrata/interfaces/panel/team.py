@@ -126,14 +126,14 @@ class _Document:
             await self._both(document, text, rev)
             return
         except MemstrataError as error:
-            self._complain(error.message)
+            self.desk.complain(error.message)
             return
         await self._saved(found, text, rev)
 
     async def _saved(self, found: SaveResult, text: str, rev: int) -> None:
         say = self.desk.say
         if found.status == "error":
-            self._complain(found.message)
+            self.desk.complain(found.message)
             return
         if found.retained and await confirmed(
             self.desk,
@@ -145,14 +145,9 @@ class _Document:
             await self._save(text, found.rev, deletions=True)
             return
         for one in (*found.warnings, *found.diff_warnings, *found.format_warnings):
-            ui.notify(one, type="warning", multi_line=True)
-        ui.notify(found.message if found.conflicts else say("saved"), type="positive")
+            self.desk.tell(one, "warning")
+        self.desk.tell(found.message if found.conflicts else say("saved"))
         await self._load()
-
-    def _complain(self, why: str) -> None:
-        ui.notify(
-            why, type="negative", timeout=0, close_button=self.desk.say("Close"), multi_line=True
-        )
 
     async def _both(self, document: AsyncMemoryDocument, text: str, rev: int) -> None:
         """It moved meanwhile: what changed there, what you wrote, and a merge or not."""
