@@ -57,7 +57,7 @@ def test_without_its_extra_the_rest_is_served(
 ) -> None:
     there = find_spec
     monkeypatch.setattr(mounted, "find_spec", lambda name: None if name == "mcp" else there(name))
-    monkeypatch.setattr(serve, "_until_told", lambda server: _asked(server.url))
+    monkeypatch.setattr(serve, "until_told", lambda server: _asked(server.url))
     cli = here(home, monkeypatch, capsys)
     ran = cli("serve", "--port", "0")
     assert ran.code == 0
