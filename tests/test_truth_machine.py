@@ -286,6 +286,40 @@ class Truth(RuleBasedStateMachine):
         text = Text(name, description, "", until, self.now, None, frozenset())
         self.keep(row, owner, text, person=True)
 
+    @rule(
+        owner=st.sampled_from(OWNERS),
+        name=st.sampled_from(NAMES),
+        what=st.sampled_from(["confirm", "stale", "reject"]),
+    )
+    def propose(self, owner: str, name: str, what: str) -> None:
+        """A general rule that somebody put before a person: confirmed, on an old digest, or rejected."""
+        self.clock.advance(minutes=1)
+        tree = self.home if owner == "local" else self.home / "owners" / owner
+        folder = tree / "candidates" / "user"
+        folder.mkdir(parents=True, exist_ok=True)
+        number = self.fresh()
+        told = f"---\nname: {name}\ndescription: Note {number}\n---\n"
+        (folder / f"cand_{number}.md").write_text(told)
+        (one,) = self.memory.candidates(user=owner)
+        digest = one.digest[::-1] if what == "stale" else one.digest
+
+        def write() -> Record:
+            return self.memory.confirm(one.id, digest=digest, user=owner)
+
+        if what == "stale":
+            self.refused(write, "VERSION_CONFLICT")
+        elif what == "confirm" and self.namesake(owner, name) is not None:
+            self.refused(write, "ALREADY_EXISTS")
+        elif what == "confirm":
+            row = write()
+            self.expire_namesakes(owner, name, row.id)
+            text = Text(name, one.description, "", None, self.now, None, frozenset())
+            self.keep(row, owner, text, person=True)
+            assert (row.type, row.origin) == ("feedback", "consolidation")
+        if self.memory.candidates(user=owner):
+            self.memory.reject(one.id, user=owner)
+        assert self.memory.candidates(user=owner) == ()
+
     def expire_namesakes(self, owner: str, name: str, by: str) -> None:
         for one in self.of(owner):
             expired = one.status(self.now) == "expired" and one.ended is None
