@@ -85,9 +85,9 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all of them."""
+    """One Chromium for a module: its driver runs an event loop in this thread, which others want to be free."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: apt-get install chromium")
     with sync_playwright() as driver:
