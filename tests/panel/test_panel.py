@@ -50,9 +50,10 @@ def test_every_page_in_both_languages(tab: Tab) -> None:
         expect(page.get_by_role("heading", name=english, level=1)).to_be_visible()
         expect(page).to_have_url(re.compile(f"{path}$"))
     page.get_by_role("button", name="中文").click()
-    for _, _, chinese in PAGES:
+    for path, _, chinese in PAGES:
         page.get_by_role("navigation").get_by_text(chinese, exact=True).click()
         expect(page.get_by_role("heading", name=chinese, level=1)).to_be_visible()
+        expect(page).to_have_url(re.compile(f"{path}$"))
     page.reload()
     expect(page.get_by_role("heading", name=PAGES[-1][2], level=1)).to_be_visible()
 
