@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from memstrata.domain.cadence import Backlog
 from memstrata.domain.layout import Place
@@ -202,11 +202,16 @@ class ToolRead:
     number: int = 0
 
 
+GONE: Final = 410
+"""The status of an answer whose memory was deleted or forgotten."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer that is given again: `digest` is the request's, `tag` the answer's ETag (`""`: none).
 
-    `about` is the id of the memory that it tells of, `""` for none.
+    `about` is the id of the memory that it tells of, `""` for none. Of one whose memory is gone nothing
+    is left but its status, `GONE`: asked again, it must not be done again.
     """
 
     digest: str
@@ -1076,7 +1081,7 @@ class StoreWrite(StoreRead, Protocol):
         ...
 
     def drop_answers(self, realm: Realm, keys: Sequence[str]) -> None:
-        """Remove answers by their idempotency keys."""
+        """Leave nothing of answers, by their idempotency keys, but that they are gone."""
         ...
 
     def keep_answer(

@@ -22,6 +22,7 @@ from memstrata.domain.terms import Term, query_terms
 from memstrata.domain.turn import Message, Role
 from memstrata.errors import Conflict, Internal
 from memstrata.ports import (
+    GONE,
     Answered,
     Cursor,
     FileStat,
@@ -840,6 +841,7 @@ class StoreContract:
             tx.drop_answers(ANN, ["a", "none"])
         assert [one.number for one in store.reads(ANN)] == numbers[1:]
         assert store.answers(ANN) == [("b", "body b")]
+        assert store.answered(ANN, "a", NOW) == Answered("", GONE, "", "")
         assert (len(store.reads(BOB)), len(store.answers(BOB))) == (2, 2)
 
     def test_jobs_of_a_session_are_hushed_or_go_with_it(self, store: Store) -> None:
@@ -1123,8 +1125,8 @@ class StoreContract:
                 write.keep_answer(BOB, key, Answered("d", 201, "", "{}", about), day(3), day(2))
         with store.transaction() as write:
             write.drop(ANNS, "mem_a")
-        assert store.answered(BOB, "k1", day(3)) is None
-        assert store.answered(BOB, "k2", day(3)) is not None
+        assert store.answered(BOB, "k1", day(3)) == Answered("", GONE, "", "")
+        assert store.answered(BOB, "k2", day(3)) == Answered("d", 201, "", "{}", "mem_b")
 
     def test_verdicts_newest_first(self, store: Store) -> None:
         rows = [

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Open
 from tests.doubles import FakeClock
 
-from memstrata import Memory, Unavailable
+from memstrata import Invalid, Memory, Unavailable
 from memstrata.adapters.sqlite import SqliteStore
 from memstrata.domain import inject
 from memstrata.domain import memory as domain
@@ -641,3 +641,9 @@ def test_what_is_due_tomorrow_is_not_due_today(memory: Memory, clock: FakeClock)
         texts.add(memory.session("s").recall("x").stable)
         clock.advance(hours=1)
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("most", [-1, 1_000_001, 10**400, True, "4"])
+def test_a_budget_that_is_none(memory: Memory, most: object) -> None:
+    with pytest.raises(Invalid, match="max_tokens"):
+        memory.session("s").recall("hello", max_tokens=most)  # type: ignore[arg-type]

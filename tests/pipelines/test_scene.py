@@ -517,3 +517,26 @@ def test_jobs_of_layers_are_named(memory: Memory) -> None:
     )
     memory.request_persona()
     assert jobs(memory) == [(PORTRAY, "requested")]
+
+
+@pytest.mark.promise("scene.gone")
+@pytest.mark.parametrize("how", ["delete", "archive"])
+def test_what_is_gone_is_told_no_more_before_anything_is_rewritten(
+    open_memory: Open, how: str
+) -> None:
+    memory = open_memory()
+    kept = memory.add(name="boat", description="Keeps a boat at Quillhaven").id
+    one = memory.add(name="boss", description="The boss is Tomas Gruber").id
+    memory.request_scenes()
+    memory.request_persona()
+    memory.drain()
+    assert "Tomas Gruber" in memory.persona().text
+    getattr(memory, how)(one)
+    told = memory.session("n").recall("hi")
+    assert "Gruber" not in told.stable
+    assert "Quillhaven" in told.stable
+    assert "Gruber" not in memory.persona().text
+    assert not [text for text in memory.scenes() if "Gruber" in text.text]
+    line = next(one for one in memory.persona().lines if kept in one.cites)
+    number = int(line.id.rpartition("/")[2])
+    assert memory.lock_persona(number).lines[number - 1].text == line.text

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from memstrata.domain import chronicle, cited, layout, markdown, persona, scene
 from memstrata.domain.chronicle import Chronicle
+from memstrata.domain.cited import Sections
 from memstrata.domain.layout import GLOBAL, PERSONA, Place
 from memstrata.domain.memory import UNREVIEWED, Memory
 from memstrata.domain.persona import SCENE, Persona
@@ -226,6 +227,64 @@ def lost_lines(
     gone, ended = lost(world, key, [id for id in every if not id.startswith(SCENE)])
     named = {id for id in every if id.startswith(SCENE)}
     return gone, ended | {id for id in named if id.removeprefix(SCENE) not in scenes}
+
+
+def left(world: World, held: Look) -> tuple[dict[str, str], int]:
+    """The texts without what rests on nothing, and how many paragraphs that takes."""
+    key = key_of(held.realm, held.group)
+    texts: dict[str, str] = {}
+    lost = 0
+    ours = held.chronicle.pieces()
+    names, tainted = _cited_scenes(world, held)
+    for name, text in held.texts.items():
+        sections = cited.by_hand(cited.parse(cited.head(text)[1]), ours)
+        gone, over = lost_lines(world, key, cited.cited(sections), names)
+        rest, count = cited.without(sections, gone | tainted, over)
+        lost += count
+        if not count:
+            texts[name] = text
+        elif rest:
+            texts[name] = _rewritten(world, name, text, rest)
+    return texts, lost
+
+
+def _cited_scenes(world: World, held: Look) -> tuple[set[str], set[str]]:
+    """The names of the scenes that a persona may cite, and citations of those that tell of what is gone."""
+    if not held.is_persona:
+        return set(), set()
+    scenes = look(world, held.realm, GLOBAL).scenes
+    key = key_of(held.realm, GLOBAL)
+    gone, _ = lost(world, key, [id for one in scenes for id in one.cites])
+    tainted = {SCENE + one.name for one in scenes if gone.intersection(one.cites)}
+    return {one.name for one in scenes}, tainted
+
+
+def _rewritten(world: World, name: str, text: str, sections: Sections) -> str:
+    """A file with fewer paragraphs. A summary may tell of what went, so it is of what is left."""
+    now = world.clock.now()
+    if name == PERSONA:
+        return persona.render(persona.Persona(sections, now))
+    found = scene.parse(text.encode(), name, name.removesuffix(".md"))
+    kept = replace(found, sections=sections, updated=now)
+    return scene.render(replace(kept, summary=scene.summary_of(kept.pieces)))
+
+
+def current(world: World, realm: Realm, group: str) -> Look:
+    """As `look`, without what rests on memories that do not count any more: the file may lose it later.
+
+    Raises:
+        As `look`.
+    """
+    found = look(world, realm, group)
+    texts, lost = left(world, found)
+    if not lost:
+        return found
+    return replace(
+        found,
+        texts=texts,
+        scenes=() if found.is_persona else tuple(_scenes(texts)),
+        persona=_persona(texts) if found.is_persona else None,
+    )
 
 
 def _is_known(row: Stored | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from memstrata.domain import chronicle, cited, gates, layout, persona, scene
+from memstrata.domain import checks, chronicle, cited, gates, layout, persona, scene
 from memstrata.domain.chronicle import Version
 from memstrata.domain.memory import EPOCH
 from memstrata.domain.persona import SCENE, Persona
@@ -93,7 +93,7 @@ def scenes(world: World, view: View) -> tuple[SceneText, ...]:
     found = {
         f"{group}/{one.name}": (look, one)
         for group in pages.seen_by(view)
-        for look in (pages.look(world, view.realm, group),)
+        for look in (pages.current(world, view.realm, group),)
         for one in look.scenes
     }
     order = scene.hottest(replace(one, name=id) for id, (_, one) in found.items())
@@ -158,7 +158,7 @@ def persona_of(world: World, realm: Realm) -> PersonaText:
     Raises:
         Corrupt: its chronicle cannot be read.
     """
-    look = pages.look(world, realm, layout.PERSONA)
+    look = pages.current(world, realm, layout.PERSONA)
     held = look.persona
     place = str(look.folder.within(layout.PERSONA))
     if held is None:
@@ -237,7 +237,8 @@ def lock(world: World, realm: Realm, number: int, *, locked: bool) -> PersonaTex
         Unavailable: disk or database said no; nothing was saved.
     """
     look = pages.look(world, realm, layout.PERSONA)
-    changed = persona.locking(look.persona or Persona(), number, lock=locked)
+    shown = pages.current(world, realm, layout.PERSONA).persona
+    changed = persona.locking(shown or Persona(), number, lock=locked)
     text = persona.render(replace(changed, updated=world.clock.now()))
     _saved(world, look, "locked" if locked else "unlocked", {layout.PERSONA: text})
     return persona_of(world, realm)
@@ -252,8 +253,7 @@ def edit(world: World, realm: Realm, text: str) -> PersonaText:
         Conflict: something moved meanwhile; nothing was saved.
         Unavailable: disk or database said no; nothing was saved.
     """
-    if len(text) > MOST:
-        raise Invalid("text", f"has {len(text):,} characters; at most {MOST:,} are taken")
+    checks.text("text", text, most=MOST)
     given = persona.parse(text.encode("utf-8", "replace"), layout.PERSONA)
     if not given.lines:
         raise Invalid("text", "has no line")

@@ -141,7 +141,7 @@ def _pages(
 
 
 def _persona(world: World, asker: Asker, told: Container[str]) -> list[Shown]:
-    held = pages.look(world, asker.view.realm, layout.PERSONA).persona
+    held = pages.current(world, asker.view.realm, layout.PERSONA).persona
     lines = [] if held is None else [one for one in held.lines if one.text not in told]
     return [
         Shown(None, inject.persona_line(one.text, _source(one.cites)), "persona") for one in lines
@@ -157,7 +157,7 @@ def _scenes(world: World, asker: Asker) -> list[Shown]:
     every = [
         replace(one, name=f"{group}/{one.name}")
         for group in pages.seen_by(asker.view)
-        for one in pages.look(world, asker.view.realm, group).scenes
+        for one in pages.current(world, asker.view.realm, group).scenes
     ]
     return [
         Shown(None, inject.scene_line(one.name, one.heat, one.summary), "scene")

@@ -244,6 +244,9 @@ def test_what_was_deleted_is_not_told_again(remote: Remote, wire: Wire, home: Pa
     given = {"name": "n", "description": "The heron nests by the weir"}
     id = wire("POST", "/v1/memories", given, Idempotency_Key="k").json["id"]
     remote.delete(id)
+    again = wire("POST", "/v1/memories", given, Idempotency_Key="k")
+    assert (again.status, again.code) == (422, "invalid"), "a retry must not bring it back"
+    assert not remote.list().items
     remote.close()
     for file in home.glob("memstrata.db*"):
         assert b"heron nests" not in _without_records(file)

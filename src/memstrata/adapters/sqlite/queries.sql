@@ -354,7 +354,7 @@ WHERE realm = :realm AND key = :key AND at >= :since;
 
 -- name: answers
 -- Every answer that is kept for a realm.
-SELECT key, body FROM answers WHERE realm = :realm ORDER BY key;
+SELECT key, body FROM answers WHERE realm = :realm AND status <> 410 ORDER BY key;
 
 -- name: verdict_counts
 -- How many of each verdict a realm has.
@@ -527,8 +527,9 @@ DELETE FROM verdicts WHERE realm = :realm AND number = :number;
 DELETE FROM reads WHERE realm = :realm AND number = :number;
 
 -- name: drop_answer
--- Remove the answer to an idempotency key of a realm.
-DELETE FROM answers WHERE realm = :realm AND key = :key;
+-- Leave nothing of the answer to an idempotency key of a realm but that it is gone (410).
+UPDATE answers SET digest = '', status = 410, tag = '', body = '', about = ''
+WHERE realm = :realm AND key = :key;
 
 -- name: session_jobs
 -- A realm's jobs on sessions, with the session: the key of `extract`, what stands behind the blank of `redo`.
@@ -591,8 +592,8 @@ VALUES (:realm, :key, :at, :digest, :status, :tag, :body, :about);
 DELETE FROM answers WHERE at < :since;
 
 -- name: forget_answers_about
--- Forget the answers that tell of a memory which is gone.
-DELETE FROM answers WHERE about = :id;
+-- Leave nothing of the answers that tell of a memory which is gone but that they are (410).
+UPDATE answers SET digest = '', status = 410, tag = '', body = '', about = '' WHERE about = :id;
 
 -- name: enqueue
 -- Add a waiting job, or let the one that waits serve for it; a parked one waits for its command.
