@@ -85,6 +85,23 @@ def test_filters_by_text_type_and_status(other: Memory, tab: Tab) -> None:
     expect(rows).to_contain_text("tone")
 
 
+@pytest.mark.promise("panel.filters")
+def test_a_page_at_a_time_the_newest_first(other: Memory, tab: Tab) -> None:
+    for number in range(53):
+        add(other, f"note {number:02}", f"About {number}")
+    page = tab("/memories")
+    rows = page.get_by_role("listitem")
+    expect(rows).to_have_count(50)
+    expect(rows.first).to_contain_text("note 52")
+    page.get_by_role("button", name="Older").click()
+    expect(rows).to_have_count(3)
+    expect(rows.last).to_contain_text("note 00")
+    expect(page.get_by_role("button", name="Older")).to_be_hidden()
+    page.get_by_role("button", name="Newer").click()
+    expect(rows).to_have_count(50)
+    expect(page.get_by_role("button", name="Newer")).to_be_hidden()
+
+
 @pytest.mark.promise("panel.edit")
 def test_edit_history_diff_and_restore(other: Memory, tab: Tab) -> None:
     id = add(other)

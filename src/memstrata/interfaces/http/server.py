@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from memstrata.errors import Denied, Invalid, Unavailable
 from memstrata.hosting import Hosted
 from memstrata.interfaces.http.identity import is_loopback
+from memstrata.interfaces.listening import listening
 from memstrata.memory import Verbs
 
 try:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 KEEP_ALIVE: Final = 75
 """Seconds that an idle connection is kept: longer than clients keep theirs, so that they close first."""
 _PATIENCE: Final = 30.0
-_BACKLOG: Final = 2_048
 
 
 class _Uvicorn(uvicorn.Server):
@@ -72,7 +72,7 @@ class Server:
                 f"{self.host} can be reached by others and the home has no token; "
                 "make one first: memstrata token create"
             )
-        self._socket = _listen(self.host, settings.port if port is None else port)
+        self._socket = listening(self.host, settings.port if port is None else port)
         self.port: int = self._socket.getsockname()[1]
         self._served = Served(hosted, loopback=loopback)
         config = uvicorn.Config(
@@ -144,26 +144,3 @@ class Server:
 
     def _run(self) -> None:
         self._uvicorn.run(sockets=[self._socket])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens.
-
-    Raises:
-        Unavailable: the address is taken, or none of this machine.
-    """
-    try:
-        family, _, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        found = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(address)
-            found.listen(_BACKLOG)
-        except OSError:
-            found.close()
-            raise
-    except OSError as error:
-        raise Unavailable(f"{host}:{port} cannot be listened at: {error.strerror}") from error
-    return found

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from nicegui import context, ui
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memstrata.aio import AsyncVerbs
+from memstrata.errors import Denied
+from memstrata.interfaces.http.identity import refuse_foreign
 from memstrata.interfaces.panel import frame
 from memstrata.interfaces.panel.live import Listen, Live
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18" fill="#2f5d50">'
     '<rect width="18" height="4" rx="1.5" y="1"/><rect width="14" height="4" rx="1.5" y="7" opacity=".7"/>'
@@ -29,8 +29,8 @@ class Guard:
     same-origin rule of its own stops; a name that a stranger lets point here comes as `Host`.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str] = LOOPBACK) -> None:
-        self.app, self.hosts = app, hosts
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on or refuse."""
@@ -51,18 +51,12 @@ class Guard:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        host = headers.get("host", "")
-        if _name(host) not in self.hosts:
+        local = (scope.get("server") or ("",))[0]
+        try:
+            refuse_foreign(headers.get("host", ""), headers.get("origin"), local, (), ())
+        except Denied:
             return False
-        origin = headers.get("origin")
-        return origin is None or urlsplit(origin).netloc == host
-
-
-def _name(host: str) -> str:
-    """A `Host` without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0].lower()
+        return True
 
 
 def mount(app: FastAPI, memory: AsyncVerbs, listen: Listen) -> Live:

@@ -11,6 +11,7 @@ from memstrata.domain.turn import Message
 from memstrata.interfaces.panel import forgetting
 from memstrata.interfaces.panel.desk import Desk, Region
 from memstrata.interfaces.panel.pieces import (
+    Pages,
     empty,
     heading,
     page,
@@ -34,7 +35,7 @@ class _Conversations:
         self.desk = desk
         self.session = ""
         self.query = ""
-        self.cursors: list[str | None] = [None]
+        self.pages = Pages()
         with page(desk, desk.say("Conversations")):
             search = ui.input(desk.say("Search what was said"))
             search.props("outlined dense clearable debounce=300").classes("w-full").on_value_change(
@@ -55,7 +56,7 @@ class _Conversations:
             )
         if self.session:
             return await memory.messages(
-                self.session, limit=PER_PAGE, cursor=self.cursors[-1], workspace=workspace
+                self.session, limit=PER_PAGE, cursor=self.pages.cursor, workspace=workspace
             )
         return await memory.sessions()
 
@@ -90,7 +91,8 @@ class _Conversations:
                             tag(say("{n} waiting", n=one.waiting), "warn")
 
     async def _open(self, session: str) -> None:
-        self.session, self.cursors = session, [None]
+        self.session = session
+        self.pages.restart()
         await self.region.load()
 
     async def _close(self) -> None:
@@ -130,15 +132,7 @@ class _Conversations:
                 ).props("flat")
             for message in found.items:
                 self._message(message)
-            with ui.element("div").classes("pager"):
-                if len(self.cursors) > 1:
-                    ui.button(say("Earlier"), icon="chevron_left", on_click=self._back).props(
-                        "flat"
-                    )
-                if found.cursor:
-                    ui.button(say("Later"), on_click=partial(self._on, found.cursor)).props(
-                        "flat icon-right=chevron_right"
-                    )
+            self.pages.pager(found.cursor, self.region.load, say("Earlier"), say("Later"))
 
     def _message(self, message: Message) -> None:
         say = self.desk.say
@@ -176,11 +170,3 @@ class _Conversations:
     async def _forget(self) -> None:
         if await forgetting.ask(self.desk, session=self.session):
             await self._close()
-
-    async def _back(self) -> None:
-        self.cursors.pop()
-        await self.region.load()
-
-    async def _on(self, cursor: str) -> None:
-        self.cursors.append(cursor)
-        await self.region.load()

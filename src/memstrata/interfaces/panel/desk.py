@@ -152,11 +152,6 @@ class Region(Generic[T]):
         await self.load()
 
 
-def reload_page() -> None:
-    """Build the whole page again, such as in another language."""
-    ui.navigate.reload()
-
-
 def path_query() -> str:
     """The query of the page that is shown."""
     return context.client.sub_pages_router.current_path.partition("?")[2]

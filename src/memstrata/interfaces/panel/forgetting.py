@@ -50,7 +50,7 @@ def _show(desk: Desk, receipt: Receipt) -> None:
                 say("Still there: {files}", files=", ".join(verified.found)), "bad", "error_outline"
             )
         for one in receipt.left:
-            notice(str(one), "warn", "schedule")
+            notice(f"{one.path}: {one.problem}", "warn", "schedule")
         if receipt.not_reached:
             ui.label(say("Not reached")).classes("strong")
             for reason in receipt.not_reached:

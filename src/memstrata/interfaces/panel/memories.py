@@ -18,6 +18,7 @@ from memstrata.interfaces.panel.pieces import (
     SCOPES,
     STATUSES,
     TYPES,
+    Pages,
     confirmed,
     empty,
     page,
@@ -32,10 +33,10 @@ PER_PAGE: Final = 50
 
 @dataclass(slots=True)
 class _State:
-    """What the list shows: filters, the cursors of the pages up to this one, what is ticked."""
+    """What the list shows: filters, which page, what is ticked."""
 
     filters: dict[str, str]
-    cursors: list[str | None] = field(default_factory=lambda: [None])
+    pages: Pages = field(default_factory=Pages)
     ticked: dict[str, Record] = field(default_factory=dict)
 
 
@@ -88,7 +89,7 @@ class _List:
 
     async def _set(self, name: str, value: str) -> None:
         self.state.filters[name] = value
-        self.state.cursors = [None]
+        self.state.pages.restart()
         await self.region.redraw()
 
     async def _fetch(self) -> Page[Record]:
@@ -98,7 +99,7 @@ class _List:
         return await self.desk.memory.list(
             newest=True,
             limit=PER_PAGE,
-            cursor=self.state.cursors[-1],
+            cursor=self.state.pages.cursor,
             **filters,
             **self.desk.where.view(),
         )
@@ -115,14 +116,8 @@ class _List:
         with ui.element("div").classes("list").props('role="list"'):
             for record in found.items:
                 self._row(record)
-        with ui.element("div").classes("pager"):
-            ui.label(say("page {n}", n=len(self.state.cursors))).classes("muted small")
-            if len(self.state.cursors) > 1:
-                ui.button(say("Newer"), icon="chevron_left", on_click=self._back).props("flat")
-            if found.cursor:
-                ui.button(say("Older"), on_click=partial(self._on, found.cursor)).props(
-                    "flat icon-right=chevron_right"
-                )
+        ui.label(say("page {n}", n=len(self.state.pages.cursors))).classes("muted small")
+        self.state.pages.pager(found.cursor, self.region.redraw, say("Newer"), say("Older"))
 
     def _row(self, record: Record) -> None:
         say = self.desk.say
@@ -148,19 +143,11 @@ class _List:
                 "muted small"
             ).style("padding-top: 11px; white-space: nowrap")
 
-    async def _back(self) -> None:
-        self.state.cursors.pop()
-        await self.region.redraw()
-
-    async def _on(self, cursor: str) -> None:
-        self.state.cursors.append(cursor)
-        await self.region.redraw()
-
     # -- what can be done ------------------------------------------------------------------
 
     async def _add(self) -> None:
         if await form.add(self.desk):
-            self.state.cursors = [None]
+            self.state.pages.restart()
             await self.region.redraw()
 
     async def _open(self, id: str) -> None:

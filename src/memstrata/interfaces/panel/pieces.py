@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nicegui import ui
@@ -106,6 +107,41 @@ def titled(desk: Desk, title: str, props: str = "") -> ui.dialog:
 def plain(text: str) -> str:
     """A text as the value of an attribute that a component's properties are parsed from."""
     return text.replace("\\", "").replace('"', "").replace("'", "")
+
+
+@dataclass(slots=True)
+class Pages:
+    """The pages of a list up to the one that is shown, by their cursors."""
+
+    cursors: list[str | None] = field(default_factory=lambda: [None])
+
+    @property
+    def cursor(self) -> str | None:
+        """Of the page that is shown."""
+        return self.cursors[-1]
+
+    def restart(self) -> None:
+        """Show the first one."""
+        self.cursors = [None]
+
+    def pager(
+        self, next: str | None, load: Callable[[], Awaitable[None]], back: str, on: str
+    ) -> None:
+        """The ways to the page before, called `back`, and to the `next`, called `on`."""
+
+        async def turn() -> None:
+            self.cursors.pop()
+            await load()
+
+        async def go() -> None:
+            self.cursors.append(next)
+            await load()
+
+        with ui.element("div").classes("pager"):
+            if len(self.cursors) > 1:
+                ui.button(back, icon="chevron_left", on_click=turn).props("flat")
+            if next:
+                ui.button(on, on_click=go).props("flat icon-right=chevron_right")
 
 
 async def confirmed(desk: Desk, title: str, text: str, do: str, *, bad: bool = False) -> bool:

@@ -5,24 +5,17 @@ from __future__ import annotations
 from nicegui import ui
 
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import empty, page
+from memstrata.interfaces.panel.pieces import Pages, empty, page
 from memstrata.pipelines.read import Page
 from memstrata.ports import ToolRead
 
 
 def show(desk: Desk) -> None:
     """The page."""
-    cursors: list[str | None] = [None]
+    pages = Pages()
 
     async def fetch() -> Page[ToolRead]:
-        return await desk.memory.reads(limit=50, cursor=cursors[-1])
-
-    async def turn(cursor: str | None) -> None:
-        if cursor is None:
-            cursors.pop()
-        else:
-            cursors.append(cursor)
-        await region.load()
+        return await desk.memory.reads(limit=50, cursor=pages.cursor)
 
     def draw(found: Page[ToolRead]) -> None:
         say = desk.say
@@ -38,15 +31,7 @@ def show(desk: Desk) -> None:
             with ui.element("tbody"):
                 for one in found.items:
                     _row(desk, one)
-        with ui.element("div").classes("pager"):
-            if len(cursors) > 1:
-                ui.button(say("Newer"), icon="chevron_left", on_click=lambda: turn(None)).props(
-                    "flat"
-                )
-            if found.cursor:
-                ui.button(say("Older"), on_click=lambda: turn(found.cursor)).props(
-                    "flat icon-right=chevron_right"
-                )
+        pages.pager(found.cursor, region.load, desk.say("Newer"), desk.say("Older"))
 
     with page(desk, desk.say("What agents read")):
         region = Region(desk, fetch, draw)

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from memstrata.errors import Invalid, Unavailable
 from memstrata.hosting import Hosted
+from memstrata.interfaces.listening import listening
 from memstrata.memory import Verbs
 
 try:
@@ -51,7 +52,7 @@ class PanelServer:
         self._threads = Threads()
         listen = Hosted(verbs).listen if live else _deaf
         app = application(AsyncVerbs(verbs, self._threads), listen)
-        self._socket = _bound(port)
+        self._socket = listening(HOST, port)
         self.port: int = self._socket.getsockname()[1]
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
@@ -103,15 +104,3 @@ class PanelServer:
 def _deaf(_: object) -> Callable[[], None]:
     """Nothing is to be heard."""
     return lambda: None
-
-
-def _bound(port: int) -> socket.socket:
-    found = socket.socket()
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((HOST, port))
-        found.listen()
-    except OSError as error:
-        found.close()
-        raise Unavailable(f"{HOST}:{port} cannot be listened at: {error.strerror}") from error
-    return found

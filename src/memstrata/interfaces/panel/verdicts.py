@@ -6,7 +6,7 @@ from nicegui import ui
 
 from memstrata.domain.plan import REFUSALS, VERDICTS
 from memstrata.interfaces.panel.desk import Desk, Region
-from memstrata.interfaces.panel.pieces import empty, page, select, tag
+from memstrata.interfaces.panel.pieces import Pages, empty, page, select, tag
 from memstrata.pipelines.read import Page
 from memstrata.ports import VerdictRow
 
@@ -17,23 +17,16 @@ KEPT = {"add", "update", "merge"}
 def show(desk: Desk) -> None:
     """The page."""
     chosen = {"verdict": ""}
-    cursors: list[str | None] = [None]
+    pages = Pages()
 
     async def fetch() -> Page[VerdictRow]:
         return await desk.memory.why(
-            verdict=chosen["verdict"] or None, limit=PER_PAGE, cursor=cursors[-1]
+            verdict=chosen["verdict"] or None, limit=PER_PAGE, cursor=pages.cursor
         )
 
     async def changed(value: str) -> None:
         chosen["verdict"] = value
-        cursors[:] = [None]
-        await region.load()
-
-    async def turn(cursor: str | None) -> None:
-        if cursor is None:
-            cursors.pop()
-        else:
-            cursors.append(cursor)
+        pages.restart()
         await region.load()
 
     def draw(found: Page[VerdictRow]) -> None:
@@ -47,15 +40,7 @@ def show(desk: Desk) -> None:
         with ui.element("div").classes("list"):
             for row in found.items:
                 _row(desk, row)
-        with ui.element("div").classes("pager"):
-            if len(cursors) > 1:
-                ui.button(
-                    desk.say("Newer"), icon="chevron_left", on_click=lambda: turn(None)
-                ).props("flat")
-            if found.cursor:
-                ui.button(desk.say("Older"), on_click=lambda: turn(found.cursor)).props(
-                    "flat icon-right=chevron_right"
-                )
+        pages.pager(found.cursor, region.load, desk.say("Newer"), desk.say("Older"))
 
     with page(desk, desk.say("Why, why not")):
         ui.label(
