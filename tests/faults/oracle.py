@@ -43,7 +43,7 @@ def faults(memory: Memory) -> list[str]:
     places = reconcile.folders(world, Report())
     for key, target in places:
         found += _folder(world, key, target, {problem.path for problem in report.problems})
-    for owner in reconcile.owners(world):
+    for owner in world.owners():
         found += _conversations(world, owner)
         found += _records(world, owner, [key for key, _ in places])
     found += _texts(world)
@@ -119,14 +119,21 @@ def _row(world: World, row: Stored, recorded: dict[str, tuple[int, str]]) -> Ite
 
 
 def _before_reconcile(world: World, row: Stored) -> str | None:
-    """What superseded it before a reconcile, which writes no memory file, recorded another end."""
+    """What superseded it before a reconcile, which writes no memory file, recorded another end.
+
+    A hand edit since then says as little of that end as the file did.
+    """
     lines = world.store.records((row.memory.key,), row.memory.id)
-    newest = max(reversed(lines), key=lambda line: (line.version, line.at))
-    if (newest.data["verb"], newest.data["who"]) != ("supersede", "person"):
-        return row.memory.superseded_by
-    before = (line for line in lines if line.data.get("digest") == row.digest)
-    fields = next(before).data["memory"]
-    return fields.get("superseded_by") if isinstance(fields, dict) else None
+    for line in sorted(lines, key=lambda line: (line.version, line.at), reverse=True):
+        verb, who = line.data.get("verb"), line.data.get("who")
+        if verb == "file":
+            continue
+        if (verb, who) != ("supersede", "person"):
+            break
+        before = next(one for one in lines if one.data.get("digest") == line.data["digest"])
+        fields = before.data["memory"]
+        return fields.get("superseded_by") if isinstance(fields, dict) else None
+    return row.memory.superseded_by
 
 
 def _deleted(

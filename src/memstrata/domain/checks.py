@@ -24,6 +24,11 @@ def ref(field: str, value: object) -> str:
     return found
 
 
+def is_ref(text: str) -> bool:
+    """Whether a text is an id or ref that may become part of a path; see `ref`."""
+    return _REF.fullmatch(text) is not None
+
+
 def identity(field: str, value: object) -> str:
     """A person's or message's id that never becomes a path: 1 to 256 printable characters."""
     found = string(field, value)

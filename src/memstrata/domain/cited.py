@@ -7,7 +7,7 @@ stays as it is; so does one without a comment, which nobody but a person writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -217,9 +217,3 @@ def without(
     kept = [(one.title, [*filter(stays, one.pieces)]) for one in sections]
     left = tuple(Section(title, tuple(inner)) for title, inner in kept if inner)
     return left, len(pieces(sections)) - len(pieces(left))
-
-
-def citing(sections: Iterable[Section], ids: Iterable[str]) -> Iterator[Piece]:
-    """The paragraphs that cite one of `ids`."""
-    wanted = frozenset(ids)
-    return (one for one in pieces(sections) if wanted.intersection(one.cites))

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from memstrata.domain import checks, times
-from memstrata.domain.canvas import Graph, file_name
+from memstrata.domain.canvas import Graph
 from memstrata.domain.offload_entry import STATES, Entry, State
 from memstrata.domain.reclaim import Archived, Compacted, Cut, Removed, Replaced, Step
 from memstrata.domain.window import Result, digest
@@ -326,11 +326,6 @@ def _homed(one: Kept, nodes: set[str], moved: Mapping[str, str]) -> Kept:
     node = moved.get(one.entry.node_id, one.entry.node_id)
     entry = replace(one.entry, node_id=node if node in nodes else "", state="live")
     return replace(one, entry=entry)
-
-
-def graph_names(session: Session) -> dict[str, Graph]:
-    """The graphs by the names of their files."""
-    return {file_name(graph): graph for graph in session.graphs}
 
 
 def _boundary_fields(one: Boundary) -> dict[str, object]:

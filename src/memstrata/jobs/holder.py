@@ -336,7 +336,7 @@ class Holder:
         # Broken off, it is not what they wait for: they look for another who does it.
         for one in () if self._is_ending() else drains:
             one.end(done)
-        told = done.batches or done.vectors or done.retold
+        told = done.batches or done.vectors or done.retold or done.merged or done.proposed
         return bool(told or done.parked or done.retrying)
 
     def _is_done(self, worked: bool) -> None:

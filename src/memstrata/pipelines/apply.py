@@ -395,7 +395,7 @@ def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key,
     """Nobody builds on what is about to be forgotten."""
     owners = {target.owner for target in targets.values()}
     if plan.forgotten is not None:
-        owners.update(graves.owners(world))
+        owners.update(world.owners())
     for change in plan.changes:
         match change:
             case Append(realm=realm) | Advance(realm=realm):
@@ -405,7 +405,7 @@ def _refuse_open(world: World, tx: StoreWrite, plan: Plan, targets: Mapping[Key,
             case _:
                 pass
     refuse_open(world, tx, owners)
-    if plan.forgotten not in (None, graves.total(world)):
+    if plan.forgotten is not None and plan.forgotten != graves.total(world):
         raise Conflict("something was forgotten meanwhile; not saved")
 
 

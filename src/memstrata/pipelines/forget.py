@@ -296,7 +296,7 @@ def _quoting(world: World, realm: Realm, ids: set[str]) -> list[tuple[Key, str, 
     for key in _keys(world, realm):
         for id, row in files.rows_of(world, key).items():
             found += [(key, id, one) for one in row.memory.evidence if one.message in ids]
-    for owner in graves.owners(world):
+    for owner in world.owners():
         for line in world.store.record_lines(world.space, owner):
             whose = lines.key_of(world, line)
             if whose is not None:
@@ -522,7 +522,7 @@ def _said_still(
         return frozenset(), frozenset()
     own: set[str] = set()
     others: set[str] = set()
-    for owner in graves.owners(world):
+    for owner in world.owners():
         realm = Realm(world.space, owner)
         found = own if realm == view.realm else others
         for text in _texts(world, realm):

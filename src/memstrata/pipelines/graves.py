@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from memstrata.domain import tombstones
-from memstrata.domain.layout import HOME, Place
-from memstrata.domain.scope import LOCAL_OWNER
+from memstrata.domain.layout import Place
 from memstrata.domain.tombstones import Stone, Tombstones
 from memstrata.errors import Invalid, NotFound
 from memstrata.pipelines.world import World
@@ -33,7 +32,7 @@ def of(world: World, owner: str) -> Tombstones:
 
 def every(world: World) -> Tombstones:
     """The tombstones of every owner: each hash says whose it is."""
-    found = [of(world, owner) for owner in owners(world)]
+    found = [of(world, owner) for owner in world.owners()]
     return joined(one for one in found if one)
 
 
@@ -84,11 +83,6 @@ def secret_of(world: World) -> bytes:
         return b""
 
 
-def owners(world: World) -> tuple[str, ...]:
-    """Every owner who may have forgotten something here."""
-    return (LOCAL_OWNER, *world.vault.folders(Place(HOME, "owners")))
-
-
 def size(world: World, owner: str) -> int:
     """How much an owner has forgotten: what grew since a plan was decided on makes it stale."""
     stat = world.vault.stat(tombstones.log(owner))
@@ -96,8 +90,11 @@ def size(world: World, owner: str) -> int:
 
 
 def total(world: World) -> int:
-    """How much everyone has forgotten: a project's memory goes by whichever member."""
-    return sum(size(world, owner) for owner in owners(world))
+    """How much everyone has forgotten, as far as it was carried out: a project's memory goes by any member.
+
+    What is written down and not carried out yet stops whoever writes, whatever they decided on.
+    """
+    return sum(world.store.shards(CARRIED).values())
 
 
 def is_open(world: World, store: StoreRead, owner: str, stage: str = CARRIED) -> bool:

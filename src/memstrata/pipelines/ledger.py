@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memstrata.domain import layout, times
-from memstrata.domain.scope import LOCAL_OWNER, Realm
+from memstrata.domain.scope import Realm
 from memstrata.errors import NotFound
 from memstrata.pipelines import apply
 from memstrata.pipelines.ask import Call
@@ -56,8 +56,7 @@ def book(world: World, realm: Realm, batch: str, call: Call) -> None:
 def today(world: World) -> Mapping[str, Spent]:
     """By purpose: what was spent in this home since local midnight, every owner's calls together."""
     found: dict[str, Spent] = {}
-    owners = (LOCAL_OWNER, *world.vault.folders(layout.Place(layout.HOME, "owners")))
-    for owner in owners:
+    for owner in world.owners():
         place = layout.shard(owner, LOG, world.clock.now(), world.zone)
         try:
             lines = list(world.vault.lines(place))

@@ -209,12 +209,14 @@ def valid(world: World, key: Key) -> dict[str, Memory]:
 
 def lost(world: World, key: Key, ids: Iterable[str]) -> tuple[set[str], set[str]]:
     """Of some ids: those that are gone (deleted, put aside) and those that have ended or vanished."""
-    every = list(dict.fromkeys(ids))
-    held = world.store.valid_memories((key,), every, world.moment())
+    every, moment = list(dict.fromkeys(ids)), world.moment()
+    held = world.store.valid_memories((key,), every, moment)
+    missing = [id for id in every if id not in held]
+    # An ended one may rightly be cited beside a valid one for good: it costs no question of its own.
+    ended = set(world.store.valid_memories((key,), missing, replace(moment, every=True)))
     gone: set[str] = set()
-    ended: set[str] = set()
-    for id in every:
-        if id not in held:
+    for id in missing:
+        if id not in ended:
             (ended if _is_known(world.store.memory((key,), id)) else gone).add(id)
     return gone, ended
 
@@ -230,25 +232,29 @@ def lost_lines(
 
 
 def left(world: World, held: Look) -> tuple[dict[str, str], int]:
-    """The texts without what rests on nothing, and how many paragraphs that takes."""
-    key = key_of(held.realm, held.group)
+    """The texts without what rests on nothing, and how many paragraphs that takes.
+
+    What a person wrote is marked as theirs, also where nothing goes: who writes these texts calls them ours.
+    """
+    ours = held.chronicle.pieces()
+    parsed = {name: cited.parse(cited.head(text)[1]) for name, text in held.texts.items()}
+    marked = {name: cited.by_hand(sections, ours) for name, sections in parsed.items()}
+    names, tainted = cited_scenes(world, held)
+    ids = [id for sections in marked.values() for id in cited.cited(sections)]
+    gone, over = lost_lines(world, key_of(held.realm, held.group), ids, names)
     texts: dict[str, str] = {}
     lost = 0
-    ours = held.chronicle.pieces()
-    names, tainted = _cited_scenes(world, held)
     for name, text in held.texts.items():
-        sections = cited.by_hand(cited.parse(cited.head(text)[1]), ours)
-        gone, over = lost_lines(world, key, cited.cited(sections), names)
-        rest, count = cited.without(sections, gone | tainted, over)
+        rest, count = cited.without(marked[name], gone | tainted, over)
         lost += count
-        if not count:
+        if not count and marked[name] == parsed[name]:
             texts[name] = text
         elif rest:
-            texts[name] = _rewritten(world, name, text, rest)
+            texts[name] = _rewritten(world, name, text, rest, fewer=bool(count))
     return texts, lost
 
 
-def _cited_scenes(world: World, held: Look) -> tuple[set[str], set[str]]:
+def cited_scenes(world: World, held: Look) -> tuple[set[str], set[str]]:
     """The names of the scenes that a persona may cite, and citations of those that tell of what is gone."""
     if not held.is_persona:
         return set(), set()
@@ -259,14 +265,16 @@ def _cited_scenes(world: World, held: Look) -> tuple[set[str], set[str]]:
     return {one.name for one in scenes}, tainted
 
 
-def _rewritten(world: World, name: str, text: str, sections: Sections) -> str:
-    """A file with fewer paragraphs. A summary may tell of what went, so it is of what is left."""
+def _rewritten(world: World, name: str, text: str, sections: Sections, *, fewer: bool) -> str:
+    """A file with these paragraphs. A summary may tell of what went, so with `fewer` it is of what is left."""
     now = world.clock.now()
     if name == PERSONA:
         return persona.render(persona.Persona(sections, now))
-    found = scene.parse(text.encode(), name, name.removesuffix(".md"))
-    kept = replace(found, sections=sections, updated=now)
-    return scene.render(replace(kept, summary=scene.summary_of(kept.pieces)))
+    found = scene.parse(text.encode(), name, name.removesuffix(_MD))
+    kept = replace(found, sections=sections)
+    if fewer:
+        kept = replace(kept, updated=now, summary=scene.summary_of(kept.pieces))
+    return scene.render(kept)
 
 
 def current(world: World, realm: Realm, group: str) -> Look:

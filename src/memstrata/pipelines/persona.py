@@ -77,8 +77,9 @@ def _gather(world: World, realm: Realm) -> Stand:
     scenes = pages.look(world, realm, layout.GLOBAL).scenes
     held = look.persona or Persona()
     marked = cited.by_hand(held.sections, look.chronicle.pieces())
-    gone, over = pages.lost_lines(world, key, cited.cited(marked), {one.name for one in scenes})
-    sections, pruned = cited.without(marked, gone, over)
+    names, tainted = pages.cited_scenes(world, look)
+    gone, over = pages.lost_lines(world, key, cited.cited(marked), names)
+    sections, pruned = cited.without(marked, gone | tainted, over)
     fresh = tuple(pages.fresh(known, look.chronicle.seen))
     return Stand(look, replace(held, sections=sections), scenes, known, fresh, pruned)
 

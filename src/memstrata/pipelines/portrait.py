@@ -237,8 +237,9 @@ def lock(world: World, realm: Realm, number: int, *, locked: bool) -> PersonaTex
         Unavailable: disk or database said no; nothing was saved.
     """
     look = pages.look(world, realm, layout.PERSONA)
-    shown = pages.current(world, realm, layout.PERSONA).persona
-    changed = persona.locking(shown or Persona(), number, lock=locked)
+    shown = pages.current(world, realm, layout.PERSONA).persona or Persona()
+    theirs = cited.by_hand(shown.sections, look.chronicle.pieces())
+    changed = persona.locking(replace(shown, sections=theirs), number, lock=locked)
     text = persona.render(replace(changed, updated=world.clock.now()))
     _saved(world, look, "locked" if locked else "unlocked", {layout.PERSONA: text})
     return persona_of(world, realm)
@@ -259,8 +260,8 @@ def edit(world: World, realm: Realm, text: str) -> PersonaText:
         raise Invalid("text", "has no line")
     _refuse_sensitive(world, [text])
     look = pages.look(world, realm, layout.PERSONA)
-    ours = [*look.chronicle.pieces(), *(look.persona.lines if look.persona else ())]
-    found = Persona(cited.by_hand(given.sections, ours), world.clock.now())
+    theirs = cited.by_hand(given.sections, look.chronicle.pieces())
+    found = Persona(theirs, world.clock.now())
     _saved(world, look, "edited", {layout.PERSONA: persona.render(found)})
     return persona_of(world, realm)
 

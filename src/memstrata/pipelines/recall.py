@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
-from memstrata.domain import budget, inject, layout, scene, terms
+from memstrata.domain import budget, checks, inject, layout, scene, terms
 from memstrata.domain.budget import Shown
 from memstrata.domain.grouping import text_of
 from memstrata.domain.memory import STANDING_RULE, UNREVIEWED, Memory, Type
 from memstrata.domain.persona import SCENE
 from memstrata.domain.scope import Key, View
 from memstrata.domain.turn import Message
-from memstrata.errors import MemstrataError
+from memstrata.errors import Invalid, MemstrataError
 from memstrata.pipelines import lanes, pages
 from memstrata.pipelines.world import World
 from memstrata.ports import Moment
 
 Status = Literal["matched", "empty", "disabled", "expired"]
+MOST_TOKENS: Final = 1_000_000
+"""Of the budget that may be asked for."""
 SEED_HITS: Final = 20
 _OTHERS: Final[tuple[Type, ...]] = tuple(one for one in budget.KEEP_ORDER if one != "feedback")
 _LINE: Final = 24
@@ -64,8 +66,20 @@ class Asker:
     workspace_folder: str = ""
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+
+
 def recall(world: World, asker: Asker, message: str, max_tokens: int | None = None) -> Context:
-    """The context for `message`. Never raises for what a lane cannot do; `warnings` says it."""
+    """The context for `message`. Never raises for what a lane cannot do; `warnings` says it.
+
+    Raises:
+        Invalid: `max_tokens` is no number of tokens up to `MOST_TOKENS`.
+    """
+    if max_tokens is not None and not _is_count(max_tokens):
+        raise Invalid(
+            "max_tokens", f"{checks.shown(max_tokens)} is not between 0 and {MOST_TOKENS:,}"
+        )
     if not world.settings.memory.enabled:
         return Context("", "", "disabled", warnings=("memory is switched off",))
     most = world.settings.recall.max_tokens if max_tokens is None else max_tokens

@@ -139,7 +139,7 @@ def marks(world: World, folder: Place) -> str:
 def _taken_over(world: World, realm: Realm, folder: Place, head: OffloadHead) -> Standing:
     """The session as its files say, in the index from here on."""
     session = from_files(world, folder)
-    change = _change(world, head, Session(), session, anew=True)
+    change = _change(head, Session(), session, anew=True)
     made = apply.fold(world, Folding(realm, change, head.version), lambda: marks(world, folder))
     return Standing(session, made.version, folder)
 
@@ -212,7 +212,7 @@ def save(
     folder = before.folder
     now = world.clock.now()
     head = OffloadHead(spot.workspace, spot.session, folder.name, before.version, now)
-    change = _change(world, head, before.session, after)
+    change = _change(head, before.session, after)
     texts, lines = _texts(spot, before, after, change, now)
     folding = Folding(
         spot.realm,
@@ -229,7 +229,7 @@ def save(
 
 
 def _change(
-    world: World, head: OffloadHead, before: Session, after: Session, *, anew: bool = False
+    head: OffloadHead, before: Session, after: Session, *, anew: bool = False
 ) -> OffloadChange:
     held = dict(enumerate(before.kept))
     entries = tuple(

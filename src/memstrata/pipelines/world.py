@@ -9,11 +9,11 @@ from datetime import date, datetime, tzinfo
 from threading import Lock
 from typing import Final
 
-from memstrata.domain import gates
-from memstrata.domain.layout import Place
+from memstrata.domain import checks, gates
+from memstrata.domain.layout import HOME, Place
 from memstrata.domain.memory import Memory
 from memstrata.domain.redact import Finding
-from memstrata.domain.scope import Key, Realm, Scope
+from memstrata.domain.scope import LOCAL_OWNER, Key, Realm, Scope
 from memstrata.domain.tombstones import Tombstones
 from memstrata.errors import Invalid, Refused
 from memstrata.events import Bus
@@ -125,6 +125,11 @@ class World:
 
     tightened: Callable[[str], tuple[Settings, Scanner]] | None = None
     """What a workspace's own settings, by its root, make of these, and the gate that follows from them."""
+
+    def owners(self) -> tuple[str, ...]:
+        """Every owner with a tree in this home, `local` first; a folder whose name is no id is nobody's."""
+        names = self.vault.folders(Place(HOME, "owners"))
+        return (LOCAL_OWNER, *(name for name in names if checks.is_ref(name)))
 
     def within(self, root: str) -> World:
         """The same world with the tighter settings and gate of the workspace `root`.

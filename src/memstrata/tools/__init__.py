@@ -210,7 +210,7 @@ class Tools:
         """What a model should be told before it answers `message`: the stable part, then the turn's.
 
         Raises:
-            Invalid: `message` is no text.
+            Invalid: `message` is no text, `max_tokens` no number of tokens.
             Denied: memory is switched off.
         """
         asked = checks.string("message", message)[:_MESSAGE]

@@ -23,7 +23,6 @@ _FOUND: Final = Regex(
 _NONE: Final = Regex(
     r"(?:no (?:matches|files|results|hits)\b.*|0 (?:matches|results)\b.*)", re.IGNORECASE
 )
-_PER_FILE: Final = Regex(r"(\S.*?)(?:: ?(\d+)| \((\d+) matches\))")
 _LINE_HIT: Final = Regex(r"\s*(?:line )?\d+[:-].*", re.IGNORECASE)
 _LONG: Final = Regex(
     r"([-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+[\d.,]+[KMGT]?\s+\S+\s+\S+\s+\S+\s+(.+)"

@@ -19,6 +19,7 @@ from memstrata.memory import MOST_HITS
 from memstrata.pipelines.answers import FIELD as KEY
 from memstrata.pipelines.offload import MOST_LINES
 from memstrata.pipelines.read import Hits
+from memstrata.pipelines.recall import MOST_TOKENS
 from memstrata.routes import ROUTES, SHOWN, Parameter, Route, answer_type
 
 Schema = dict[str, Any]
@@ -134,7 +135,7 @@ _NARROWER: Final[Mapping[str, Schema]] = {
     "window": {"type": "integer", "minimum": 1_000},
     "overhead": {"type": "integer", "minimum": 0},
     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_HITS},
-    "max_tokens": {"type": "integer", "minimum": 0},
+    "max_tokens": {"type": "integer", "minimum": 0, "maximum": MOST_TOKENS},
     "timeout": {"type": "number", "minimum": 0},
     "priority": {"type": "integer", "minimum": -1, "maximum": 100},
     "confidence": {"type": "number", "minimum": 0, "maximum": 1},

@@ -22,7 +22,6 @@ ICONS: Final = {
     "reference": "bookmark_border",
     "episodic": "event",
 }
-Click = Callable[[], Any]
 
 
 def heading(text: str, level: int = 2, classes: str = "") -> None:

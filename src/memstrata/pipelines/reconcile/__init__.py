@@ -9,13 +9,11 @@ Others may write meanwhile: whatever is decided on is read, or looked at again, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memstrata.domain import checks, layout, tombstones
 from memstrata.domain.layout import HOME, Place
 from memstrata.domain.plan import EXTRACT
 from memstrata.domain.scope import LOCAL_OWNER, Key, Realm
-from memstrata.errors import Corrupt, Invalid, Unavailable
+from memstrata.errors import Corrupt, Unavailable
 from memstrata.pipelines import apply, bind, graves, redo, revisions, sessions
 from memstrata.pipelines.apply import Target
 from memstrata.pipelines.reconcile import (
@@ -58,7 +56,7 @@ def reconcile(
 def _begin_anew(world: World, report: Report, progress: shards.Progress | None) -> None:
     """Finish what was interrupted, then forget all that is derived; all there is where it is damaged."""
     try:
-        for owner in owners(world):
+        for owner in world.owners():
             erasing.finish(world, owner, report)
             messages.conversations(world, owner, report, progress)
             lines.records_of(world, owner, report, progress)
@@ -77,28 +75,29 @@ def _begin_anew(world: World, report: Report, progress: shards.Progress | None) 
 
 
 def _bring_together(world: World, report: Report, progress: shards.Progress | None) -> None:
-    rebuilding = apply.rebuilding(world.store)
-    for owner in owners(world):
+    rebuilding, owners = apply.rebuilding(world.store), world.owners()
+    for owner in owners:
         _sweep(world, owner, report)
         _dig(world, owner, report)
         messages.conversations(world, owner, report, progress)
         lines.records_of(world, owner, report, progress)
-    for key, target in folders(world, report):
+    every = folders(world, report)
+    for key, target in every:
         files.folder(world, key, target, report, progress, fresh=bool(rebuilding))
         if apply.write_index(world, key, target):
             report.actions.append(f"wrote {layout.memory_folder(key, target.root)}/{layout.INDEX}")
-    for owner in owners(world):
+    for owner in owners:
         texts.bring_together(world, owner, report)
     if rebuilding:
         _remember_away(world, report)
-        for owner in owners(world):
+        for owner in owners:
             redo.set_aside(world, Realm(world.space, owner))
             texts.queue(world, owner)
         apply.end_rebuilding(world, rebuilding)
-    candidates.bring_together(world, [key for key, _ in folders(world, Report())], report)
-    revisions.bring_together(world, owners(world), report)
-    sessions.bring_together(world, owners(world), report)
-    for owner in owners(world):
+    candidates.bring_together(world, [key for key, _ in every], report)
+    revisions.bring_together(world, owners, report)
+    sessions.bring_together(world, owners, report)
+    for owner in owners:
         erasing.scrub_left(world, owner, report, fresh=bool(rebuilding))
     _jobs(world, report)
     _vectors(world)
@@ -113,22 +112,17 @@ def _tell(world: World, report: Report, rebuild: bool) -> None:
         world.bus.emit("file.unreadable", degraded=True, path=one.path, line=one.line)
 
 
-def owners(world: World) -> tuple[str, ...]:
-    """Every owner with a tree in this home, `local` first."""
-    return (LOCAL_OWNER, *_valid_refs(world.vault.folders(Place(HOME, "owners"))))
-
-
 def folders(world: World, report: Report) -> list[tuple[Key, Target]]:
     """Every memory folder: those on disk, those of bound workspaces, those the index knows.
 
     A workspace whose root is not there keeps its rows as they are.
     """
     found: dict[Key, Target] = {}
-    for owner in owners(world):
+    for owner in world.owners():
         realm = Realm(world.space, owner)
         found[Key(realm, "user", "")] = Target(HOME, owner, "")
         agents = Place(HOME, f"{layout.owner_folder(owner)}memory/agent")
-        for agent in _valid_refs(world.vault.folders(agents)):
+        for agent in filter(checks.is_ref, world.vault.folders(agents)):
             found[Key(realm, "agent", agent)] = Target(HOME, owner, agent)
     there, away = _bound(world, report)
     found |= there
@@ -157,16 +151,6 @@ def _bound(world: World, report: Report) -> tuple[dict[Key, Target], dict[Key, T
             one.root, LOCAL_OWNER, one.id
         )
     return there, away
-
-
-def _valid_refs(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for name in names:
-        try:
-            found.append(checks.ref("name", name))
-        except Invalid:
-            continue
-    return found
 
 
 def _sweep(world: World, owner: str, report: Report) -> None:
@@ -220,7 +204,7 @@ def _vectors(world: World) -> None:
 
 def _jobs(world: World, report: Report) -> None:
     """Every session with messages left has a job."""
-    for owner in owners(world):
+    for owner in world.owners():
         realm = Realm(world.space, owner)
         jobs = world.store.jobs(realm, ("waiting", "running", "parked"))
         known = {job.key for job in jobs if job.kind == EXTRACT}

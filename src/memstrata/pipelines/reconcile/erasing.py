@@ -195,7 +195,7 @@ def _rows(world: World, erasure: Erasure, stones: Tombstones, work: _Work) -> No
             tx.enqueue(realm, REDO, redo_key(batch, session), world.clock.now())
         _records(world, tx, erasure, written)
         failpoints.hit("forget.rows")
-        for owner in graves.owners(world):
+        for owner in world.owners():
             _shards(world, tx, owner, erasure, stones, work)
         # A log that merely grew is no reason to touch what cannot be told from what is new.
         every = work.staged or work.emptied or graves.is_open(world, tx, realm.owner)
@@ -599,9 +599,9 @@ def _returned(world: World, realm: Realm, stones: Tombstones) -> bool:
 
 def _moved(world: World, owner: str) -> bool:
     """Whether a log is not as the index knows it: a line of a killed process, or a file that was put back."""
+    known = {log: world.store.shards(log) for log in LOGS}
     return any(
-        (stat := world.vault.stat(place)) is not None
-        and stat.size != world.store.shards(log).get(place.path, 0)
+        (stat := world.vault.stat(place)) is not None and stat.size != known[log].get(place.path, 0)
         for log in LOGS
         for place in _places(world, owner, log)
     )

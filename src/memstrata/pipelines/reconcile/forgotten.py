@@ -19,7 +19,6 @@ from memstrata.domain.records import BATCH, CANDIDATE, CONSOLIDATION, ERASED, ME
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.tombstones import Tombstones
 from memstrata.domain.turn import Message
-from memstrata.pipelines import graves
 from memstrata.pipelines.reconcile import files, lines
 from memstrata.pipelines.sight import message_id
 from memstrata.pipelines.world import World
@@ -249,7 +248,7 @@ class _Held:
         for key in world.store.keys(world.space):
             if _reaches(realm, key):
                 found.rows |= {(key, id): row for id, row in files.rows_of(world, key).items()}
-        for owner in graves.owners(world):
+        for owner in world.owners():
             for line in world.store.record_lines(world.space, owner):
                 whose = lines.key_of(world, line)
                 found.groups[line.tx] = found.groups.get(line.tx, 0) + 1
@@ -497,7 +496,7 @@ def _reads(
     """The calls of agents that name what goes: a memory's id in anybody's, a message or a session in their own."""
     memories = {one.id for one in found.gone}
     said = {id for one in found.messages for id in (one.id, message_id(one.session, one.id))}
-    for owner in graves.owners(world):
+    for owner in world.owners():
         realm = Realm(found.realm.space, owner)
         own = realm == found.realm
         names = memories | (said if own else set())
@@ -526,7 +525,7 @@ def _answers(
     said = [one.content for one in found.messages]
     pieces, _ = forget.pieces([*said, *found.texts])
     forms = [json.dumps(one, ensure_ascii=False)[1:-1] for one in pieces]
-    for owner in graves.owners(world):
+    for owner in world.owners():
         realm = Realm(found.realm.space, owner)
         names = memories | (own | ended if realm == found.realm else set())
         keys = tuple(

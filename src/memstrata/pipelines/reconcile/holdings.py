@@ -20,7 +20,7 @@ from memstrata.domain.records import MEMORY
 from memstrata.domain.scope import Key, Realm
 from memstrata.domain.tombstones import Tombstones
 from memstrata.errors import Corrupt, NotFound
-from memstrata.pipelines import graves, pages, pending, sessions
+from memstrata.pipelines import pages, pending, sessions
 from memstrata.pipelines.pages import Look
 from memstrata.pipelines.reconcile.forgotten import FORGET, LESS, Erasure
 from memstrata.pipelines.world import World
@@ -134,7 +134,7 @@ def _texts(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> 
 def _groups(world: World, realm: Realm) -> Iterator[tuple[Realm, str]]:
     """The persona first: what a scene told of the forgotten is seen by the scene as it was."""
     yield realm, layout.PERSONA
-    for owner in graves.owners(world):
+    for owner in world.owners():
         whose = Realm(world.space, owner)
         for group in pages.groups(world, owner):
             if whose == realm or group != layout.GLOBAL:
@@ -269,7 +269,7 @@ def _plans(world: World, realm: Realm, erasure: Erasure, stones: Tombstones) -> 
     """The plans that dry runs kept: the owner's own, and those of others that change a memory which goes."""
     files: dict[Place, bytes | None] = {}
     keys = [key for key in world.store.keys(world.space) if key.scope == "project"]
-    for owner in graves.owners(world):
+    for owner in world.owners():
         folder = layout.kept_plan(owner, "none").folder
         for name in world.vault.scan(folder) or {}:
             place = folder.within(name)
