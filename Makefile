@@ -22,7 +22,7 @@ BENCHES ?= $(basename $(notdir $(shell grep -ls '^if __name__ ==' bench/*.py)))
 .PHONY: help demo run test test-long check format bench screenshots lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(BASE)  ## the tour: no key, no server; FILE=conversation.jsonl takes your own
 	@$(BIN)/memstrata demo $(if $(FILE),"$(FILE)") $(ARGS)
@@ -57,12 +57,12 @@ bench: $(DEV)  ## the benchmarks; DATA=path for your own data, BENCHES="speed" f
 		$(BIN)/python -m "bench.$$name" $(if $(DATA),--data "$(DATA)") $(ARGS) || exit 1; \
 	done
 
-# uv resolves for all platforms at once; it is only needed here, so it is not locked itself.
-LOCK = $(BIN)/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-annotate --no-emit-index-url
 screenshots: $(DEV)  ## every page of the panel, light and dark, into docs/images
 	MEMSTRATA_EMBEDDING__MODEL=none $(BIN)/python -m tests.panel.screenshots docs/images
 
+# uv resolves for all platforms at once; it is only needed here, so it is not locked itself.
+LOCK = $(BIN)/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-emit-index-url
 lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
 lock: $(BASE)  ## requirements/*.txt from pyproject.toml; ARGS="--upgrade" for newer versions
 	$(PIP) install 'uv>=0.8,<1'

@@ -498,3 +498,9 @@ def test_a_reindex_keeps_it(memory: Memory) -> None:
 def test_every_type_can_be_asked_for(memory: Memory) -> None:
     for type in TYPES:
         assert memory.tools().search_memory("x", type=type).error == ""
+
+
+@pytest.mark.parametrize("most", [-5, 10**30, "abc", float("nan"), True, 1.5])
+def test_a_budget_that_is_none(memory: Memory, most: object) -> None:
+    with pytest.raises(Invalid, match="max_tokens"):
+        memory.tools().memory_context("bees", most)  # type: ignore[arg-type]

@@ -227,7 +227,7 @@ def test_folding_obeys_its_laws(
 ) -> None:
     messages = made(turns)
     before = copy.deepcopy(messages)
-    found = folded(messages, window, score=lambda n: score, overflow=overflow)
+    found = folded(messages, window, score=lambda n: score, overflow=overflow, stable=stable)
     assert messages == before
     ours = [one for one in found.messages if not own_block(one)]
     assert size(found.messages) <= size(messages)
@@ -240,7 +240,7 @@ def test_folding_obeys_its_laws(
     if seen.last_user >= 0:
         assert messages[seen.last_user] in ours
     # The same list gives the same bytes, and so does a session that went through its text form.
-    again = folded(messages, window, found.session)
+    again = folded(messages, window, found.session, stable=stable)
     assert again.messages == found.messages or overflow
     assert sum(bool(own_block(one)) for one in again.messages) <= 2
 

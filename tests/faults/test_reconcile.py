@@ -732,3 +732,36 @@ def test_temporary_files_in_a_workspace_are_swept(memory: Memory, tmp_path: Path
         file.write_text("x")
     memory.reconcile()
     assert [file for file in left if file.exists()] == []
+
+
+def test_a_folder_among_the_owners_that_is_nobodys(open_memory: Open, home: Path) -> None:
+    open_memory().close()
+    for name in (".trash", "two words"):
+        (home / "owners" / name / "memory").mkdir(parents=True)
+    memory = open_memory()
+    memory.add(name="tea", description="Likes tea")
+    assert memory.status().memories["active"] == 1
+    assert memory.forget(ids=[memory.list().items[0].id]).counts["memories"] == 1
+
+
+def test_no_write_and_no_recall_looks_at_every_owner(
+    open_memory: Open, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_memory().close()
+    for number in range(40):
+        (home / "owners" / f"o{number}" / "memory/user").mkdir(parents=True)
+    memory = open_memory()
+    memory.add(name="tea", description="Likes tea")
+    chat = memory.session("s")
+    chat.commit([{"role": "user", "content": "I prefer tea."}])
+    asked: list[str] = []
+    stat = type(memory._world.vault).stat
+
+    def counted(vault: object, place: object) -> object:
+        asked.append(str(place))
+        return stat(vault, place)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(memory._world.vault), "stat", counted)
+    chat.commit([{"role": "user", "content": "I prefer oolong."}])
+    chat.recall("tea?")
+    assert [one for one in asked if "owners/" in one] == []

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -511,3 +512,13 @@ def test_a_search_makes_the_few_vectors_that_lack(cli: Run) -> None:
     (first, *_) = ran.json["hits"]
     assert (first["name"], first["lanes"], ran.json["degraded"]) == ("diet", ["vectors"], [])
     assert ran.err == ""
+
+
+def test_a_token_in_the_environment_is_for_another_server(cli: Run, home: Path) -> None:
+    ran = cli("panel", "--token", "ms_x")
+    assert (ran.code, "--url" in ran.err) == (2, True)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = str(taken.getsockname()[1])
+        ran = memstrata(home, "panel", "--port", port, env={"MEMSTRATA_TOKEN": "ms_x"})
+    assert (ran.code, f"127.0.0.1:{port}" in ran.err) == (7, True), "the home's own panel was begun"

@@ -92,7 +92,6 @@ def commands() -> set[str]:
 
 @pytest.mark.usefixtures("_layers")
 @pytest.mark.promise("cli.json")
-@pytest.mark.usefixtures("_layers")
 def test_every_command_answers_with_one_document(
     cli: Run,
     home: Path,

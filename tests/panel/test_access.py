@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page, expect
 from tests.panel.conftest import Tab
+from tests.panel.screenshots import furnish
 from tests.panel.test_panel import PAGES, add, opened
 
 from memstrata import Memory
@@ -38,6 +39,7 @@ def faults(page: Page) -> list[str]:
 def test_no_serious_fault(other: Memory, tab: Tab, scheme: str) -> None:
     if not AXE.is_file():
         pytest.skip(f"axe-core is not installed in {NPM}; `make test` does it where npm is")
+    furnish(other.home)
     add(other, "tea", "Likes tea")
     add(other, "freeze", "Code freeze", valid_until="2026-10-31")
     add(other, "tone", "Answer briefly", type="feedback", priority=-1)

@@ -80,9 +80,17 @@ def test_filters_by_text_type_and_status(other: Memory, tab: Tab) -> None:
     page.get_by_role("option", name="archived").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("boat")
-    page.goto(page.url.partition("?")[0] + "?type=feedback")
+    page.get_by_role("combobox", name="Status").click()
+    page.get_by_role("option", name="any").click()
+    page.get_by_role("combobox", name="Type").click()
+    page.get_by_role("option", name="feedback").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("tone")
+    page.get_by_role("combobox", name="Scope").click()
+    page.get_by_role("option", name="agent").click()
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.goto(page.url.partition("?")[0] + "?type=user&scope=user")
+    expect(rows).to_have_count(2)
 
 
 @pytest.mark.promise("panel.filters")
@@ -252,14 +260,17 @@ def test_extraction_is_tested_for_real(tab: Tab) -> None:
 @pytest.mark.promise("panel.why")
 def test_why_lists_what_a_gate_refused(other: Memory, tab: Tab) -> None:
     chat = other.session("s")
-    for text in ("I prefer tea.", "My passport number is X1234567 and I prefer trains."):
+    for text in ("I prefer tea.", "I work at Foo right now, currently debugging."):
         chat.commit([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}])
     other.drain()
     page = tab("/verdicts")
-    expect(page.locator(".item")).to_have_count(len(other.why().items))
+    items = page.locator(".item")
+    expect(items).to_have_count(len(other.why().items))
+    expect(page.get_by_text("speaks of the moment")).to_be_visible()
     page.get_by_role("combobox", name="Verdict").click()
-    page.get_by_role("option", name="add", exact=True).click()
-    expect(page.locator(".item").first).to_contain_text("add")
+    page.get_by_role("option", name="transient", exact=True).click()
+    expect(items).to_have_count(1)
+    expect(items).to_contain_text("speaks of the moment")
 
 
 @pytest.mark.promise("panel.error")

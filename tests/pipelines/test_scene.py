@@ -540,3 +540,52 @@ def test_what_is_gone_is_told_no_more_before_anything_is_rewritten(
     line = next(one for one in memory.persona().lines if kept in one.cites)
     number = int(line.id.rpartition("/")[2])
     assert memory.lock_persona(number).lines[number - 1].text == line.text
+
+
+def _by_hand(memory: Memory, file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+@pytest.mark.promise("scene.hand-edit")
+@pytest.mark.parametrize("deed", ["lock", "edit"])
+def test_a_line_changed_by_hand_stays_whatever_is_done_to_another(
+    open_memory: Open, deed: str
+) -> None:
+    memory = open_memory()
+    memory.add(name="bees", description="Keeps bees for honey")
+    other = memory.add(name="boat", description="Owns a boat at Quillhaven").id
+    memory.request_scenes()
+    memory.request_persona()
+    memory.drain()
+    file = memory.home / "persona.md"
+    _by_hand(memory, file, "bees for honey", "bees for honey, but only in summer")
+    if deed == "lock":
+        line = next(one for one in memory.persona().lines if other in one.cites)
+        memory.lock_persona(int(line.id.rpartition("/")[2]))
+    else:
+        memory.edit_persona(memory.persona_file() + "- Sings\n")
+    memory.request_persona()
+    memory.drain()
+    assert "only in summer" in memory.persona().text
+
+
+@pytest.mark.promise("scene.hand-edit")
+def test_what_a_person_wrote_in_one_scene_stays_theirs_when_another_loses_something(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    for name, entity in (("kiln", "Quillon"), ("boat", "Tessaly")):
+        memory.add(name=name, description=f"The {name} is at {entity}", entities=(entity,))
+    gone = memory.add(name="sail", description="The sail is at Tessaly", entities=("Tessaly",)).id
+    memory.request_scenes()
+    memory.drain()
+    look = pages.look(memory._world, memory._realm, GLOBAL)
+    name = next(n for n, text in look.texts.items() if "kiln" in text and gone not in text)
+    _by_hand(memory, memory.home / look.folder.path / name, "kiln is at", "old kiln is at")
+    memory.delete(gone)
+    memory.drain()
+    held = pages.look(memory._world, memory._realm, GLOBAL)
+    theirs = [piece for one in pages.locked(held) for piece in one.pieces if piece.kept]
+    assert any("old kiln" in piece.text for piece in theirs)

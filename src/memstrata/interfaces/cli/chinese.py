@@ -113,14 +113,14 @@ _HELP: Final = {
     ),
     "measure it without that, too (may be repeated)": "关掉此项后再测一遍（可重复）",
     "write the report there, too": "报告同时写到此文件",
-    "Look at the settings.": "查看设置。",
+    "Look at the settings and change them.": "查看并修改设置。",
     "Show every setting, its value and where that came from.": "显示每项设置、其值与来源。",
     "See and correct what is remembered, in a browser on this machine, until told to end.": (
         "在本机浏览器中查看并修正记忆，直到要求结束。"
     ),
     "at which port": "端口",
     "of a server, instead of the home": "使用此服务器而不是本机主目录",
-    "the token of that server": "该服务器的令牌",
+    "the token of that server (else $MEMSTRATA_TOKEN)": "该服务器的令牌（否则用 $MEMSTRATA_TOKEN）",
     "the panel is at {url}": "面板地址：{url}",
     "Set a setting in the home's config.toml; its comments are kept.": (
         "在主目录的 config.toml 中设定一项；其中的注释会保留。"

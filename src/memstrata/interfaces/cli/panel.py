@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from typing import Annotated, Final
@@ -34,7 +35,7 @@ def panel(
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", metavar="TOKEN", envvar="MEMSTRATA_TOKEN", help="the token of that server"
+            "--token", metavar="TOKEN", help="the token of that server (else $MEMSTRATA_TOKEN)"
         ),
     ] = None,
 ) -> Reply:
@@ -50,7 +51,7 @@ def panel(
         else:
             from memstrata.bootstrap import Memory
 
-            far = Memory.connect(url, token=token)
+            far = Memory.connect(url, token=token or os.environ.get("MEMSTRATA_TOKEN"))
             stack.callback(far.close)
             server = stack.enter_context(PanelServer(far, port, live=False))
         where = server.url

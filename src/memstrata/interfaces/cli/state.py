@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to `app`."""
     command(app, "status", PANEL)(status)
     command(app, "doctor", PANEL)(doctor)
-    config = doors.group("Look at the settings.", "config")
+    config = doors.group("Look at the settings and change them.", "config")
     command(config, "show")(config_show)
     command(config, "set")(config_set)
     command(config, "unset")(config_unset)

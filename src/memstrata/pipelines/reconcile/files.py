@@ -101,11 +101,12 @@ def _changes(
     folder = layout.memory_folder(key, target.root)
     by_name = {row.place.name: row for row in rows.values()}
     names = [name for name in sorted(files) if name.endswith(".md") and name != layout.INDEX]
+    stones = graves.every(world)
     found: list[Found] = []
     for done, name in enumerate(names, start=1):
         row = by_name.get(name)
         if row is None or row.presence != "live" or row.stat != files[name]:
-            one = _file(world, key, target, folder.within(name), row, rows, report)
+            one = _file(world, key, target, folder.within(name), row, rows, stones, report)
             found += [one] if one else []
             if progress is not None:
                 progress(str(folder), done, len(names))
@@ -187,6 +188,7 @@ def _file(
     place: Place,
     row: Stored | None,
     rows: Mapping[str, Stored],
+    stones: Tombstones,
     report: Report,
 ) -> Found | None:
     """What one file that differs from the index asks for."""
@@ -201,7 +203,6 @@ def _file(
     now = world.clock.now()
     try:
         memory = markdown.parse(data, str(place), key, now=now, zone=world.zone)
-        stones = graves.every(world)
         if stones and _was_forgotten(stones, memory, data, digest):
             _remove_leftover(world, key, memory.id, place, digest, report, "forgotten")
             return None
